@@ -119,6 +119,7 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
+                .embedInCode("AdministrationAPI/openapi.json"),
             ],
             swiftSettings: settings
         ),

@@ -59,7 +59,7 @@ REPLACED = (
     (r"https://id\.example\.com", "https://localhost:{port}"),
     (r"id\.example\.com:443", "localhost:{port}"),
     (r"user password NAME", "user password alice --password-stdin <<<'{password}'"),
-    (r"user create admin --administrator", "user create admin-$RANDOM --administrator --password-stdin <<<'{password}'"),
+    (r"user create admin --role owner", "user create admin-$RANDOM --role owner --password-stdin <<<'{password}'"),
     (r"\bNAME\b", "alice"),
     (r"\bKIND\b", "sign-in"),
     (r"\b(CLIENT_ID|REFERENCE)\b(?!=)", r"$\1"),

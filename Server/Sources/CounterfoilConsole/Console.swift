@@ -23,7 +23,9 @@ struct Console: Sendable {
     /// The clock of the store.
     let clock: @Sendable () -> Date
     /// Returns the changes of accounts that an administrator makes in one request.
-    let administration: @Sendable (UserIdentifier, IncomingRequest, Date) -> UserAdministration
+    let administration: @Sendable (User, IncomingRequest, Date) -> UserAdministration
+    /// The claims that clients get about users.
+    let claimPreviews: ClaimPreviews
     /// Returns the changes of the users who manage a client that a user makes in one request.
     let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
     /// The creation of invitations.
@@ -45,6 +47,7 @@ struct Console: Sendable {
         auditor = components.auditor
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
+        claimPreviews = components.claimPreviews
         team = { components.team(of: $0, in: $1, now: $2) }
         invitations = components.invitations
         logoPath = { await components.logoPath(of: $0, now: $1) }
@@ -60,6 +63,7 @@ struct Console: Sendable {
 
     /// A request of a signed-in user.
     struct Exchange: Sendable {
+        let endpoint: Endpoint
         let request: IncomingRequest
         let session: LiveSession
         let now: Date
@@ -158,7 +162,7 @@ struct Console: Sendable {
             isDeveloper = try await store.isDeveloper(session.user.id, of: client)
         }
         return Exchange(
-            request: request, session: session, now: now, words: request.words, isRecent: isRecent,
+            endpoint: endpoint, request: request, session: session, now: now, words: request.words, isRecent: isRecent,
             offersSecondFactor: try await offersSecondFactor(to: session.user), isDeveloper: isDeveloper)
     }
 
@@ -195,17 +199,24 @@ struct Console: Sendable {
             || now.timeIntervalSince(session.authenticatedAt) < TimeInterval(settings.recentSignInAge)
     }
 
-    func head(_ exchange: Exchange, in part: ConsoleHead.Part?) -> ConsoleHead {
+    /// Creates the head of a page.
+    ///
+    /// - Parameters:
+    ///   - exchange: The request.
+    ///   - part: The part of the console to which the page belongs; nil for none.
+    ///   - mayChange: Whether the user may submit the forms of the page; nil for the answer of the endpoint.
+    func head(_ exchange: Exchange, in part: ConsoleHead.Part?, mayChange: Bool? = nil) -> ConsoleHead {
         let prefix = settings.issuer.path
         return ConsoleHead(
             userDisplayName: DisplayName(of: exchange.user),
-            isAdministrator: exchange.user.isAdministrator,
+            mayChange: mayChange
+                ?? (exchange.endpoint.audience.admission(of: exchange.user, changing: true) == .admitted),
             registersClients: settings.registration.isOpen(to: exchange.user),
             part: part,
             paths: ConsoleHead.Paths(
                 clients: prefix + Endpoint.clients.path,
                 account: prefix + Endpoint.account.path,
-                administration: prefix + Endpoint.administration.path,
+                administration: AdministrationPaths(self, exchange, at: exchange.endpoint).first,
                 signOut: prefix + Endpoint.signOut.path
             ),
             signOutTicket: ticket(exchange, for: prefix + Endpoint.signOut.path),

@@ -3,7 +3,7 @@ import CounterfoilServer
 /// The variables of the layout template of the console.
 struct ConsoleContext {
     let userDisplayName: DisplayName
-    let isAdministrator: Bool
+    let mayChange: Bool
     let registersClients: Bool
     let isInClients: Bool
     let inAccount: Bool
@@ -14,7 +14,7 @@ struct ConsoleContext {
 
     init(_ head: ConsoleHead) {
         userDisplayName = head.userDisplayName
-        isAdministrator = head.isAdministrator
+        mayChange = head.mayChange
         registersClients = head.registersClients
         isInClients = head.part == .clients
         inAccount = head.part == .account

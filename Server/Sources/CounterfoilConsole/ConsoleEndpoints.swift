@@ -44,9 +44,11 @@ extension Endpoint {
     package static let clientLogo = form("applicationLogo", "/apps/{client_id}/logo", bodyLimit: 640 * 1024)
         .signedIn.recent
     /// The form in which administrators set the policy of a client.
-    package static let clientPolicy = form("applicationPolicy", "/apps/{client_id}/policy").signedIn.recent
+    package static let clientPolicy = form("applicationPolicy", "/apps/{client_id}/policy")
+        .administration(.writeClients).recent
     /// The forms in which administrators approve, suspend and resume a client.
-    package static let clientDecision = form("applicationDecision", "/apps/{client_id}/approval").signedIn.recent
+    package static let clientDecision = form("applicationDecision", "/apps/{client_id}/approval")
+        .administration(.readClients, changing: .writeClients).recent
     /// The values that connect a client to this server.
     package static let connectClient = page("connectApp", "/apps/{client_id}/connect").signedIn
     /// The secrets of a confidential client, which can be added and deleted.
@@ -67,57 +69,74 @@ extension Endpoint {
     // Pages of the administration.
 
     /// The first steps on a new server.
-    package static let firstSteps = page("firstSteps", "/admin/start").administrators
+    package static let firstSteps = page("firstSteps", "/admin/start").administration(.writeServer)
     /// The scopes with what uses them.
-    package static let scopes = page("scopes", "/admin/scopes").administrators
+    package static let scopes = page("scopes", "/admin/scopes").administration(.readAPIs, changing: .writeAPIs)
     /// The form that creates a scope.
-    package static let newScope = form("newScope", "/admin/scopes/new").administrators.recent
+    package static let newScope = form("newScope", "/admin/scopes/new").administration(.writeAPIs).recent
     /// The form that changes the scope in the parameter `scope`.
-    package static let editScope = form("editScope", "/admin/scopes/edit").administrators.recent
+    package static let editScope = form("editScope", "/admin/scopes/edit").administration(.writeAPIs).recent
     /// The page that asks for confirmation and then deletes a scope.
-    package static let deleteScope = form("deleteScope", "/admin/scopes/delete").administrators.recent
+    package static let deleteScope = form("deleteScope", "/admin/scopes/delete").administration(.writeAPIs).recent
     /// The registered APIs.
-    package static let apis = page("apis", "/admin/apis").administrators
+    package static let apis = page("apis", "/admin/apis").administration(.readAPIs, changing: .writeAPIs)
     /// The form that registers an API.
-    package static let newAPI = form("newAPI", "/admin/apis/new").administrators.recent
+    package static let newAPI = form("newAPI", "/admin/apis/new").administration(.writeAPIs).recent
     /// How the API in the parameter `api` checks tokens, and the form that replaces its secret.
-    package static let api = form("api", "/admin/apis/api").administrators.recent
+    package static let api = form("api", "/admin/apis/api").administration(.readAPIs, changing: .writeAPIs).recent
     /// The form that changes an API.
-    package static let editAPI = form("editAPI", "/admin/apis/edit").administrators.recent
+    package static let editAPI = form("editAPI", "/admin/apis/edit").administration(.writeAPIs).recent
     /// The page that asks for confirmation and then deletes an API.
-    package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administrators.recent
+    package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administration(.writeAPIs).recent
     /// The list of all clients, for administrators.
-    package static let administration = page("administration", "/admin").administrators
+    package static let administration = page("administration", "/admin").administration(
+        .readClients, changing: .writeClients)
     /// The search for users.
-    package static let users = page("users", "/admin/users").administrators
+    package static let users = page("users", "/admin/users").administration(.readUsers, changing: .writeUsers)
     /// The invitations that are not used, and the forms that create and withdraw one.
-    package static let invitations = form("invitations", "/admin/users/invitations").administrators.recent
+    package static let invitations = form("invitations", "/admin/users/invitations").administration(.writeUsers).recent
     /// The form that adds a user.
-    package static let newUser = form("newUser", "/admin/users/new").administrators.recent
+    package static let newUser = form("newUser", "/admin/users/new").administration(.writeUsers).recent
     /// The account of one user, and the forms that change it.
-    package static let user = form("user", "/admin/users/{user_id}").administrators.recent
+    package static let user = form("user", "/admin/users/{user_id}").administration(.readUsers, changing: .writeUsers)
+        .recent
+    /// The groups and attributes of a user with the form that changes them, and a preview of the claims of an app.
+    package static let userClaims = form("userClaims", "/admin/users/{user_id}/claims").administration(
+        .readUsers, changing: .writeUsers
+    ).recent
     /// The page that asks for confirmation and then deletes a user.
-    package static let deleteUser = form("deleteUser", "/admin/users/{user_id}/delete").administrators.recent
+    package static let deleteUser = form("deleteUser", "/admin/users/{user_id}/delete").administration(.writeUsers)
+        .recent
     /// The form that changes the branding.
-    package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administrators.recent
+    package static let branding = form("branding", "/admin/branding", bodyLimit: 640 * 1024).administration(
+        .writeServer
+    ).recent
     /// The hosts and registrations of the clients that no person registered.
-    package static let unregisteredClients = page("unregisteredClients", "/admin/unregistered").administrators
+    package static let unregisteredClients = page("unregisteredClients", "/admin/unregistered").administration(
+        .readClients, changing: .writeClients)
     /// The form that changes the policy for unregistered clients.
     package static let unregisteredPolicy = form("unregisteredPolicy", "/admin/unregistered/policy")
-        .administrators.recent
+        .administration(.writeClients).recent
     /// The unregistered clients of a host, or those that registered themselves, and the form that deletes them.
     package static let unregisteredFamily = form("unregisteredFamily", "/admin/unregistered/clients")
-        .administrators.recent
+        .administration(.readClients, changing: .writeClients).recent
     /// One unregistered client, and the forms that delete or adopt it.
     package static let unregisteredClient = form("unregisteredClient", "/admin/unregistered/clients/{client_id}")
-        .administrators.recent
+        .administration(.readClients, changing: .writeClients).recent
     /// The mails that the server sends, for administrators.
-    package static let mailPreview = page("mailPreview", "/admin/mail").administrators
+    package static let mailPreview = page("mailPreview", "/admin/mail").administration(
+        .readServer, changing: .writeServer)
     /// The audit log, and the form that exports events of it.
-    package static let audit = form("audit", "/admin/audit").administrators
+    package static let audit = form("audit", "/admin/audit").administration(.readAudit)
 
     private var signedIn: Endpoint { with { $0.audience = .signedIn } }
-    private var administrators: Endpoint { with { $0.audience = .administrators } }
+    /// Returns the endpoint for users of the administration: with one right to see it, and one to change something.
+    ///
+    /// An endpoint that shows nothing but a form has one right for both. Without a right, each suffices.
+    private func administration(_ reading: AdministrationRight? = nil, changing: AdministrationRight? = nil) -> Endpoint
+    {
+        with { $0.audience = .administration(reading: reading, changing: changing ?? reading) }
+    }
     private var recent: Endpoint { with { $0.needsRecentSignIn = true } }
 }
 
@@ -133,8 +152,8 @@ extension ServerPages {
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .clientDevelopers, .clientInvitations, .deleteClient, .verdicts,
-            .firstSteps, .administration,
-            .users, .invitations, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .firstSteps, .administration, .users, .invitations, .newUser, .user, .userClaims, .deleteUser, .branding,
+            .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
             .deleteAPI, .availableAPIs,
@@ -172,8 +191,9 @@ extension ServerPages {
 extension Console {
     /// Creates the handler of an endpoint for signed-in users, which calls `show` for GET and `change` for POST.
     ///
-    /// A user who is not signed in, or not recently enough, is redirected to the sign-in page. At an endpoint for
-    /// administrators, other users get status 404.
+    /// A user who is not signed in, or not recently enough, is redirected to the sign-in page. At an endpoint of the
+    /// administration, a user without the right to see it gets status 404. A user with other rights gets status 403 for
+    /// a form. The role counts as the store has it at the request.
     func handler(
         _ endpoint: Endpoint,
         show: @escaping @Sendable (Exchange) async throws -> Reply = { _ in throw NotFoundError() },
@@ -182,10 +202,13 @@ extension Console {
         EndpointHandler(endpoint) { request, now in
             do {
                 let exchange = try await exchange(request, at: endpoint, now: now)
-                guard endpoint.audience != .administrators || exchange.user.isAdministrator else {
-                    throw NotFoundError()
+                let isChange = request.head.method == .post
+                switch endpoint.audience.admission(of: exchange.user, changing: isChange) {
+                case .admitted: break
+                case .hidden: throw NotFoundError()
+                case .refused(let right): throw RoleRefusal.lacksRight(right)
                 }
-                return request.head.method == .post ? try await change(exchange) : try await show(exchange)
+                return isChange ? try await change(exchange) : try await show(exchange)
             } catch let needed as SignInNeeded {
                 return .seeOther(needed.url(issuer: settings.issuer))
             } catch let needed as TermsNeeded {

@@ -10,8 +10,8 @@ package struct ConsoleHead: Sendable, Hashable {
 
     /// The name of the signed-in user.
     package var userDisplayName: DisplayName
-    /// Whether the navigation shows the administration.
-    package var isAdministrator: Bool
+    /// Whether the user may submit the forms of the page, which are left out otherwise.
+    package var mayChange: Bool = true
     /// Whether the navigation shows My Apps; if false, the user may not register clients.
     package var registersClients: Bool = true
     /// The part of the console that the navigation marks as current; nil if the page belongs to none.
@@ -26,7 +26,8 @@ package struct ConsoleHead: Sendable, Hashable {
     package struct Paths: Sendable, Hashable {
         package var clients: String = "/apps"
         package var account: String = "/account"
-        package var administration: String = "/admin"
+        /// The path of the first page of the administration that the user may see; nil if there is none.
+        package var administration: String?
         /// The path that the sign-out button posts to.
         package var signOut: String = "/account/sign-out"
     }

@@ -25,14 +25,16 @@ extension SQLStore {
         try await commit(recording: events) { database in
             let added = try database.run(
                 """
-                INSERT INTO scopes (\(ScopeDefinition.columns)) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO scopes (\(ScopeDefinition.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (name) DO NOTHING
                 """,
                 scope.token.rawValue,
                 scope.description,
                 scope.isListed,
                 scope.startsTicked,
-                scope.isReserved
+                scope.isReserved,
+                scope.claims.storedNames,
+                scope.claims.storedPlaces
             )
             guard added == 1 else { return .exists }
             try database.keepTexts(of: scope)
@@ -51,14 +53,17 @@ extension SQLStore {
             guard stored == former else { return .changedMeanwhile }
             try database.send(
                 """
-                UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4, is_reserved = ?5
+                UPDATE scopes SET description = ?2, is_listed = ?3, starts_ticked = ?4, is_reserved = ?5,
+                    claims = ?6, claim_places = ?7
                 WHERE name = ?1
                 """,
                 scope.token.rawValue,
                 scope.description,
                 scope.isListed,
                 scope.startsTicked,
-                scope.isReserved
+                scope.isReserved,
+                scope.claims.storedNames,
+                scope.claims.storedPlaces
             )
             if scope.texts != stored.texts { try database.keepTexts(of: scope) }
             return .updated
@@ -110,16 +115,24 @@ private struct ScopeText {
 }
 
 extension ScopeDefinition {
-    fileprivate static let columns = "name, description, is_listed, starts_ticked, is_reserved"
+    fileprivate static let columns = "name, description, is_listed, starts_ticked, is_reserved, claims, claim_places"
 
     fileprivate init(_ columns: inout Columns) throws {
         columns.record = "scope"
         self.init(
             token: try columns.word(Scope.Token.init(_:)), description: try columns.text(),
-            isListed: try columns.flag(), startsTicked: try columns.flag(), isReserved: try columns.flag())
+            isListed: try columns.flag(), startsTicked: try columns.flag(), isReserved: try columns.flag(),
+            claims: ReleasedClaims(
+                names: Set(try columns.list(ClaimName.init(_:))),
+                places: Set(try columns.list(ReleasedClaims.Place.init(rawValue:)))))
     }
 
     fileprivate mutating func add(_ texts: [ScopeText]) {
         for text in texts { self.texts[text.language] = text.text }
     }
+}
+
+extension ReleasedClaims {
+    fileprivate var storedNames: String { names.sorted().map(\.rawValue).joined(separator: " ") }
+    fileprivate var storedPlaces: String { places.map(\.rawValue).sorted().joined(separator: " ") }
 }

@@ -18,7 +18,7 @@ extension SQLStore {
                 Data(invitation.digest.bytes),
                 invitation.email?.rawValue,
                 invitation.isMailed,
-                invitation.isAdministrator,
+                invitation.role?.rawValue,
                 invitation.clientID?.rawValue,
                 invitation.createdAt.microseconds,
                 invitation.expiresAt.microseconds
@@ -107,10 +107,10 @@ extension SQLStore {
                 user.email?.rawValue
             )
             guard isValid == [true] else { return .linkOver }
-            switch try database.add(user, asFirstAdministrator: false) {
+            switch try database.add(user, asFirstOwner: false) {
             case .added: break
             case .usernameTaken: return .usernameTaken
-            case .emailTaken, .administratorExists: return .emailTaken
+            case .emailTaken, .ownerExists: return .emailTaken
             }
             try database.send("DELETE FROM \(table) WHERE digest = ?", Data(digest.bytes))
             // The other links to the address create no account any more.
@@ -137,13 +137,13 @@ extension SQLStore {
 }
 
 extension Invitation {
-    fileprivate static let columns = "digest, email, is_mailed, is_administrator, client_id, created_at, expires_at"
+    fileprivate static let columns = "digest, email, is_mailed, role, client_id, created_at, expires_at"
 
     fileprivate init(_ columns: inout Columns) throws {
         columns.record = "invitation"
         self.init(
             digest: try columns.digest(), email: try columns.optionalValue(EmailAddress.init(_:)),
-            isMailed: try columns.flag(), isAdministrator: try columns.flag(),
+            isMailed: try columns.flag(), role: try columns.optionalForm(UserRole.init(rawValue:)),
             clientID: try columns.optionalValue { ClientIdentifier($0) }, createdAt: try columns.date(),
             expiresAt: try columns.date())
     }

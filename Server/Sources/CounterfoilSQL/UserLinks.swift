@@ -10,13 +10,15 @@ extension SQLStore {
             let facts = try database.answers(
                 """
                 SELECT EXISTS (
-                        SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL 
+                        SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL
                             AND coalesce(?2, email, '') = coalesce(email, '')
+                            AND coalesce(?4, role, 'none') = coalesce(role, 'none')
                     ), EXISTS (SELECT 1 FROM mails LIMIT 1 OFFSET ?3)
                 """,
                 link.userID.rawValue,
                 link.request?.email.rawValue,
-                NewMail.queueLimit - 1
+                NewMail.queueLimit - 1,
+                link.requiredRole?.rawValue
             )
             guard facts.first == true else { return .userNotActive }
             guard mail == nil || facts.last == false else { return .queueFull }

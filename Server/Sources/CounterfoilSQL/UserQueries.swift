@@ -96,7 +96,7 @@ extension UserQuery {
     private var indexed: String {
         let begins = "people.username \(beginsWithSearch ? ">=" : ">") ?1"
         if search == nil, state == .disabled { return begins + " AND people.disabled_at IS NOT NULL" }
-        if search == nil, role == .administrator { return begins + " AND people.is_administrator = 1" }
+        if search == nil, case .role(let role) = role { return begins + " AND people.role = '\(role.rawValue)'" }
         return begins
     }
 
@@ -195,8 +195,9 @@ extension UserQuery {
         case nil: break
         }
         switch role {
-        case .administrator: conditions.append("people.is_administrator = 1")
-        case .user: conditions.append("people.is_administrator = 0")
+        // The names of roles need no parameter.
+        case .role(let role): conditions.append("people.role = '\(role.rawValue)'")
+        case .noRole: conditions.append("people.role IS NULL")
         case nil: break
         }
         switch lastSignIn {

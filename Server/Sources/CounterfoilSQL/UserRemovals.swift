@@ -13,14 +13,14 @@ extension SQLStore {
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await commit(
             ending: .usually(
-                .userDeleted, .session, .passkey, .recoveryCode, .consent, .client, .clientSecret, .clientChanged,
-                .clientDeveloper)
+                .userDeleted, .session, .passkey, .recoveryCode, .userGroup, .userAttribute, .consent, .client,
+                .clientSecret, .clientChanged, .clientDeveloper)
         ) { database in
             let facts = try database.first(User.removalFacts, user.rawValue) { columns in
-                (number: try columns.integer(), isLastAdministrator: try columns.flag())
+                (number: try columns.integer(), isLastOwner: try columns.flag())
             }
             guard let facts else { return .notFound }
-            guard !facts.isLastAdministrator else { return .lastAdministrator }
+            guard !facts.isLastOwner else { return .lastOwner }
             let owned = try database.all(
                 "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", user.rawValue
             ) { columns in try columns.text() }
@@ -50,7 +50,7 @@ extension SQLStore {
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 user.rawValue, Data(terms.sealedUserID))
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
-            for table in ["passkeys", "recovery_codes", "second_factors"] {
+            for table in ["passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes"] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)
             }
             try database.send("DELETE FROM consents WHERE person_id = ?", user.rawValue)
@@ -88,11 +88,11 @@ extension SQLStore {
 }
 
 extension User {
-    /// The query for the number of user ?1, and whether no other administrator can sign in.
+    /// The query for the number of user ?1, and whether the user is an owner and no other owner can sign in.
     static let removalFacts = """
-        SELECT people.number, people.is_administrator = 1 AND NOT EXISTS (
+        SELECT people.number, coalesce(people.role, '') = 'owner' AND NOT EXISTS (
             SELECT 1 FROM people AS others
-            WHERE others.is_administrator = 1 AND others.id <> ?1 AND others.disabled_at IS NULL
+            WHERE others.role = 'owner' AND others.id <> ?1 AND others.disabled_at IS NULL
                 AND (others.password_hash IS NOT NULL OR EXISTS (
                     SELECT 1 FROM passkeys WHERE passkeys.person_id = others.id AND passkeys.is_security_key = 0))
         )

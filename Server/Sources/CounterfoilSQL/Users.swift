@@ -47,26 +47,25 @@ extension SQLStore {
         try await user("SELECT \(User.columns) FROM people WHERE people.email = ?", email.rawValue)
     }
 
-    /// Returns true if any user is an administrator, even a disabled one.
-    public func hasAdministrator() async throws(StoreFault) -> Bool {
-        try await read { database in try database.answers(Self.hasAdministrator) == [true] }
+    /// Returns true if any user is an owner, even a disabled one.
+    public func hasOwner() async throws(StoreFault) -> Bool {
+        try await read { database in try database.answers(Self.hasOwner) == [true] }
     }
 
     /// Adds a user, unless the user name or the email address is taken.
     public func addUser(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome {
-        try await commit(recording: events) { database in try database.add(user, asFirstAdministrator: false)
+        try await commit(recording: events) { database in try database.add(user, asFirstOwner: false)
         }
     }
 
-    /// Adds a user as the first administrator, unless an administrator exists, or the user name or email address is
-    /// taken.
-    public func addFirstAdministrator(
+    /// Adds a user as the first owner, unless an owner exists, or the user name or email address is taken.
+    public func addFirstOwner(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome {
         try await commit(recording: events) { database in
-            let outcome = try database.add(user, asFirstAdministrator: true)
+            let outcome = try database.add(user, asFirstOwner: true)
             if outcome == .added { try database.send("DELETE FROM setup_nonce") }
             return outcome
         }
@@ -128,7 +127,7 @@ extension SQLStore {
             let stored = try database.first(
                 "SELECT \(User.columns) FROM people WHERE people.id = ?", user.id.rawValue, read: User.init(_:))
             guard let stored, stored.displayName == former.displayName, stored.email == former.email,
-                stored.profile == former.profile
+                stored.profile == former.profile, stored.role == former.role
             else { return .changedMeanwhile }
             // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
             try database.send(
@@ -177,21 +176,27 @@ extension SQLStore {
         }
     }
 
-    /// Gives a user the rights of an administrator, or takes them away.
-    public func setAdministrator(
-        _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    /// Gives a user another role, or none.
+    public func setRole(
+        _ role: UserRole?, of user: UserIdentifier, from former: UserRole?, at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await commit(ending: .usually(.userDemoted, .session, .grant), recording: events) { database in
-            guard try !database.isSo("is_administrator = \(isAdministrator ? 1 : 0)", of: user) else {
-                return .unchanged
+            let stored = try database.first("SELECT coalesce(role, '') FROM people WHERE id = ?", user.rawValue) {
+                try $0.text()
             }
-            if !isAdministrator, let obstacle = try database.obstacle(toLosing: user) { return obstacle }
-            let changed = try database.run(
-                "UPDATE people SET is_administrator = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue,
-                isAdministrator, time.microseconds)
-            guard changed == 1 else { return .notFound }
-            // A sign-in as an administrator can need more than the one of the session.
-            if isAdministrator { _ = try database.endSessions(of: user, at: time) }
+            guard let stored else { return .notFound }
+            guard stored != role?.rawValue ?? "" else { return .unchanged }
+            guard stored == former?.rawValue ?? "" else { return .changedMeanwhile }
+            if let obstacle = try database.obstacle(toLosing: user) { return obstacle }
+            try database.send(
+                "UPDATE people SET role = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue, role?.rawValue,
+                time.microseconds)
+            // A sign-in with rights can need more than the one of the session, and a link may be of a weaker user.
+            if role?.rights.isSubset(of: former?.rights ?? []) == false || role == .owner {
+                _ = try database.endSessions(of: user, at: time)
+                try database.deleteLinks(of: user)
+            }
             return .changed
         }
     }
@@ -245,34 +250,34 @@ extension SQLConnection {
         try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND \(condition))", user.rawValue) == [true]
     }
 
-    /// Returns the reason why a user must stay an administrator who can sign in; nil if there is none.
+    /// Returns the reason why a user must stay an owner who can sign in; nil if there is none.
     fileprivate func obstacle(toLosing user: UserIdentifier) throws -> ChangeStandingOutcome? {
         let isLast = try first(User.removalFacts, user.rawValue) { columns in
             _ = try columns.integer()
             return try columns.flag()
         }
         guard let isLast else { return .notFound }
-        return isLast ? .lastAdministrator : nil
+        return isLast ? .lastOwner : nil
     }
 
     /// Adds a user, unless the user name or the email address is taken.
-    func add(_ user: User, asFirstAdministrator: Bool) throws -> AddUserOutcome {
+    func add(_ user: User, asFirstOwner: Bool) throws -> AddUserOutcome {
         let taken = try answers(
             """
-            SELECT EXISTS (SELECT 1 FROM people WHERE is_administrator = 1),
+            SELECT EXISTS (SELECT 1 FROM people WHERE role = 'owner'),
                 EXISTS (SELECT 1 FROM people WHERE username = ?),
                 EXISTS (SELECT 1 FROM people WHERE email = ?)
             """,
             user.username.rawValue,
             user.email?.rawValue
         )
-        if asFirstAdministrator, taken[0] { return .administratorExists }
+        if asFirstOwner, taken[0] { return .ownerExists }
         if taken[1] { return .usernameTaken }
         if taken[2] { return .emailTaken }
         try send(
             """
             INSERT INTO people
-                (number, id, username, email, display_name, display_name_key, password_hash, is_administrator, profile,
+                (number, id, username, email, display_name, display_name_key, password_hash, role, profile,
                 terms_version, terms_accepted_at, created_at, changed_at, disabled_at, must_change_password)
             VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
@@ -282,7 +287,7 @@ extension SQLConnection {
             user.displayName,
             UserSearch.key(of: user.displayName),
             user.passwordHash?.exposed,
-            user.isAdministrator || asFirstAdministrator,
+            (asFirstOwner ? .owner : user.role)?.rawValue,
             try user.profile.text,
             user.acceptedTerms?.version,
             user.acceptedTerms?.acceptedAt.microseconds,
@@ -306,7 +311,7 @@ extension User {
 
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = """
-        people.id, people.username, people.email, people.display_name, people.password_hash, people.is_administrator,
+        people.id, people.username, people.email, people.display_name, people.password_hash, people.role,
         people.profile, people.terms_version, people.terms_accepted_at, people.created_at, people.changed_at,
         people.disabled_at, people.must_change_password
         """
@@ -319,7 +324,7 @@ extension User {
             email: try columns.optionalValue(EmailAddress.init(_:)),
             displayName: try columns.text(),
             passwordHash: try columns.optionalText().map(PasswordHash.init(encoded:)),
-            isAdministrator: try columns.flag(),
+            role: try columns.optionalForm(UserRole.init(rawValue:)),
             profile: try columns.profile(),
             acceptedTerms: try columns.acceptedTerms(),
             createdAt: try columns.date(),

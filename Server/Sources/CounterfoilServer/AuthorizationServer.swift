@@ -136,7 +136,7 @@ public final class AuthorizationServer: Sendable {
     /// Counts new settings that were refused, for the metrics; the former ones stay in use.
     package func noteRefusedSettings() { metrics.count(.settingsFailure) }
 
-    /// Returns the one-time URL of the page that creates the first administrator; nil if there is an administrator.
+    /// Returns the one-time URL of the page that creates the first owner; nil if there is an owner.
     ///
     /// Each call creates a new URL and invalidates the previous one.
     ///
@@ -175,7 +175,9 @@ public final class AuthorizationServer: Sendable {
         let configuration = configuration
         let components = configuration.components.serving(request.context)
         let crossOrigin = components.serving(crossOrigin)
-        let allowedFields = components.settings.crossOriginFields
+        let allowedFields =
+            components.settings.crossOriginFields
+            + (endpoint.isOfAdministrationAPI ? ["If-Match", "Idempotency-Key"] : [])
         if let answer = await crossOrigin.preflight(request, at: endpoint, allowing: allowedFields) { return answer }
         var client = RequestingClient.unknown
         let reply = components.proofs.supplyingNonce(
@@ -194,7 +196,7 @@ public final class AuthorizationServer: Sendable {
         guard let session = try? await bound.sessions.current(request, now: now) else {
             return false
         }
-        return endpoint.audience != .administrators || session.user.isAdministrator
+        return endpoint.audience.admission(of: session.user, changing: true) == .admitted
     }
 
     /// Responds to a request; the caller adds the CORS fields.
@@ -203,7 +205,10 @@ public final class AuthorizationServer: Sendable {
         with components: ServerComponents, client: inout RequestingClient
     ) async -> Reply {
         guard endpoint.methods.contains(request.head.method) else {
-            return Reply(.methodNotAllowed, fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
+            return Reply(
+                .methodNotAllowed,
+                endpoint.isOfAdministrationAPI ? .problem(ProblemDetails(.methodNotAllowed).encoded()) : .none,
+                fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
         // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a
         // browser that gets no success requests the page again when the user does.
@@ -264,8 +269,7 @@ public final class AuthorizationServer: Sendable {
         let settings = components.settings
         let refusal = settings.origin(of: request.head) == .issuer ? refusal : refusal.withoutContinueLink
         let reply = refusal.reply(
-            as: endpoint?.answersUsers == false ? .json : .page, in: request.words, issuer: settings.issuer,
-            pages: pages.linked)
+            as: endpoint?.reader ?? .page, in: request.words, issuer: settings.issuer, pages: pages.linked)
         return await framed(reply, for: request, with: components, isFault: refusal.isFault)
     }
 

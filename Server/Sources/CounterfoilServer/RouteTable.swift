@@ -78,7 +78,11 @@ public struct RouteTable: Sendable {
                 guard let logo = LogoIdentifier(String(segment)) else { return nil }
                 parameters.logo = logo
             default:
-                guard segment == wanted else { return nil }
+                if wanted.hasPrefix("{") {
+                    parameters.segments[String(wanted.dropFirst().dropLast())] = String(segment)
+                } else if segment != wanted {
+                    return nil
+                }
             }
         }
         return parameters

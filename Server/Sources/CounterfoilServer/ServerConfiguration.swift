@@ -35,6 +35,8 @@ struct RequestThrottles: Sendable {
     /// The space of used client assertions.
     let assertions: ProofBudget
     let associationChecks = AssociationCheckLimiter()
+    /// The requests to the administration API.
+    let administration = AdministrationThrottle()
     /// The lines about redirects after a sign-out that were refused, above the level of every request.
     let refusedLogoutRedirects = LogLimiter(linesPerMinute: 10)
 

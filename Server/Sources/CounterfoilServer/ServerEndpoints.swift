@@ -32,6 +32,7 @@ extension ServerComponents {
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
+            { AdministrationAPI(components: $0).handlers },
         ]
     }
 
@@ -148,9 +149,14 @@ extension ServerComponents {
     }
 
     private var userInfo: UserInfoEndpoint {
-        UserInfoEndpoint(
-            settings: settings, registry: registry, store: store, accessTokens: knownAccessTokens, keys: keys,
-            proofs: proofs, throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
+        UserInfoEndpoint(settings: settings, registry: registry, store: store, tokens: accessTokenCheck)
+    }
+
+    /// The verification of access tokens at protected endpoints of this server.
+    var accessTokenCheck: AccessTokenCheck {
+        AccessTokenCheck(
+            issuer: settings.issuer, accessTokens: knownAccessTokens, keys: keys, proofs: proofs,
+            throttle: throttles.clients, auditor: auditor, wallClock: wallClock)
     }
 
     private func logout(_ pages: LinkedPages) -> LogoutEndpoint {

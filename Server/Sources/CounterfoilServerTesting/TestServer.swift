@@ -12,7 +12,7 @@ public import HTTPTypes
 /// password hash of alice has the lowest cost of Argon2, so that sign-in is fast. A sign-in with an unknown
 /// username is slow, as in production, because the server then computes a hash of the usual cost.
 public struct TestServer: Sendable {
-    /// The password of alice and of every user that ``addUser(_:email:isAdministrator:)`` adds.
+    /// The password of alice and of every user that ``addUser(_:email:role:)`` adds.
     public static let password = "correct horse battery staple"
 
     /// The scopes that the server defines in addition to the standard ones, with their descriptions.
@@ -93,9 +93,9 @@ public struct TestServer: Sendable {
 
     /// Adds a user with the password ``password``, or returns the existing user with this name.
     public func addUser(
-        _ name: String, email: String? = nil, isAdministrator: Bool = false
+        _ name: String, email: String? = nil, role: UserRole? = nil
     ) async throws -> User {
-        try await Self.add(name, email: email, isAdministrator: isAdministrator, to: store, clock: clock)
+        try await Self.add(name, email: email, role: role, to: store, clock: clock)
     }
 
     /// Registers a client, or returns the registered client with the same identifier.
@@ -214,7 +214,7 @@ public struct TestServer: Sendable {
     private static func add(
         _ name: String,
         email: String?,
-        isAdministrator: Bool = false,
+        role: UserRole? = nil,
         to store: any AuthorizationServerStore,
         clock: FixedClock
     ) async throws -> User {
@@ -222,7 +222,7 @@ public struct TestServer: Sendable {
         if let user = try await store.user(named: username) { return user }
         let user = User(
             username: username, email: email.flatMap(EmailAddress.init), displayName: name.capitalized,
-            passwordHash: passwordHash, isAdministrator: isAdministrator,
+            passwordHash: passwordHash, role: role,
             createdAt: clock.now
         )
         let outcome = try await store.addUser(user)

@@ -203,6 +203,9 @@ final class AuthorizationServerResponder: Responder {
         case .json(let json):
             bytes = json
             fields[.contentType] = "application/json"
+        case .problem(let json):
+            bytes = json
+            fields[.contentType] = "application/problem+json"
         case .signed(let token, let type):
             bytes = Array(token.utf8)
             fields[.contentType] = "application/\(type)"

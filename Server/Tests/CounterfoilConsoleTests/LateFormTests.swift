@@ -38,7 +38,7 @@ struct LateFormTests {
 
     @Test func `a late change and a late policy are shown again`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let client = try await administrator.registered()
         let edit = try await administrator.browser.open("/apps/\(client.id)/edit").clientFormPage
         let policy = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage

@@ -12,7 +12,7 @@ struct RecentSignInTests {
 
     /// An administrator with a web client, an hour after the sign-in.
     private static func anHourLater() async throws -> (Developer, ClientIdentifier) {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         developer.test.clock.advance(by: Double(developer.test.server.settings.recentSignInAge))
@@ -109,7 +109,7 @@ struct RecentSignInTests {
 
     // The password alone is half of a sign-in.
     @Test func `a late form of a user with a second factor leads to a new sign-in`() async throws {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         try await developer.test.setUpSecondFactor(in: &developer.browser)
@@ -121,7 +121,7 @@ struct RecentSignInTests {
     }
 
     @Test func `a late form of a user without a password leads to a new sign-in`() async throws {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         let (ticket, submit) = try await Self.open(.change, &developer, client.id)
@@ -168,7 +168,7 @@ struct RecentSignInTests {
     // The age of the sign-in counts when the form arrives, and what the user typed is kept.
     @Test(arguments: TypedForm.allCases)
     func `a form that is submitted an hour after the sign-in needs the password`(form: TypedForm) async throws {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let test = developer.test
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -199,7 +199,7 @@ struct RecentSignInTests {
 
     // A thief with the cookie cannot try passwords without a limit.
     @Test func `wrong passwords of a form count as those of the sign-in page do`() async throws {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         let (ticket, submit) = try await Self.open(.change, &developer, client.id)
@@ -220,7 +220,7 @@ struct RecentSignInTests {
     func `a button that is pressed an hour after the sign-in changes nothing`(
         page: String, decision: String
     ) async throws {
-        var developer = try await Developer("dora", of: try await TestServer(), isAdministrator: true)
+        var developer = try await Developer("dora", of: try await TestServer(), role: .administrator)
         let client = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
         let path = "/apps/\(client.id)\(page)"

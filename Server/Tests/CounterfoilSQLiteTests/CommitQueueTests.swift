@@ -152,9 +152,9 @@ struct CommitQueueTests {
                 _ = try database.run(
                     """
                     INSERT INTO people
-                        (id, username, display_name, display_name_key, password_hash, is_administrator, profile,
+                        (id, username, display_name, display_name_key, password_hash, profile,
                         created_at, changed_at)
-                    VALUES (?, 'new', 'n', 'n', ?, 0, '{}', 0, 0)
+                    VALUES (?, 'new', 'n', 'n', ?, '{}', 0, 0)
                     """, changed.id.rawValue, secret.exposed)
             }
         }

@@ -193,11 +193,11 @@ struct OpeningTests {
         let path = directory.path("data/store.sqlite")
         let counts = try await outcomes(of: 8) { number in
             let store = try SQLiteStore(at: path)
-            let outcome = try await store.addFirstAdministrator(.named("admin\(number)"))
+            let outcome = try await store.addFirstOwner(.named("admin\(number)"))
             await store.close()
             return outcome
         }
-        #expect(counts == [.added: 1, .administratorExists: 7])
+        #expect(counts == [.added: 1, .ownerExists: 7])
     }
 
     @Test func `an invalid path is refused with advice`() throws {

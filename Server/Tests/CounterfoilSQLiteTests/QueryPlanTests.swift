@@ -136,8 +136,8 @@ struct QueryPlanTests {
     // Among a million users, a search and a page of a list read a small part of the table.
     @Test(
         arguments: [
-            UserQuery(), UserQuery(state: .disabled), UserQuery(role: .administrator),
-            UserQuery(state: .enabled, role: .user, lastSignIn: .never, lacksSecondFactor: true, lacksPasskey: true),
+            UserQuery(), UserQuery(state: .disabled), UserQuery(role: .role(.support)),
+            UserQuery(state: .enabled, role: .noRole, lastSignIn: .never, lacksSecondFactor: true, lacksPasskey: true),
             UserQuery(lastSignIn: .before(Date()), after: Username("ada")), UserQuery(search: UserSearch("ada")),
             UserQuery(search: UserSearch("per_AAAAAAAAAAAAAAAAAAAAAA"), state: .disabled),
         ])

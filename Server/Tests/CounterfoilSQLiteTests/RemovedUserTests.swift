@@ -27,9 +27,9 @@ struct RemovedUserTests {
                 try database.execute(
                     sql: """
                         INSERT INTO people (
-                            number, id, username, display_name, display_name_key, is_administrator, profile,
+                            number, id, username, display_name, display_name_key, profile,
                             created_at, changed_at
-                        ) SELECT removed_people.number, 'per_other', 'other', '', '', 0, '{}', 0, 0
+                        ) SELECT removed_people.number, 'per_other', 'other', '', '', '{}', 0, 0
                         FROM removed_people
                         """)
             }

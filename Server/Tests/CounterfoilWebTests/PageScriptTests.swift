@@ -38,7 +38,7 @@ struct PageScriptTests {
     func `the policy of a page matches the script that it loads`(address: String) async throws {
         let test = try await TestServer()
         _ = try await test.addService()
-        _ = try await test.addUser("ada", isAdministrator: true)
+        _ = try await test.addUser("ada", role: .administrator)
         var browser = test.browser()
         try await browser.signInToConsole(username: "ada")
         guard let page = try await browser.open(address).page else {

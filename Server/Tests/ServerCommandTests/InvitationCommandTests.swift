@@ -14,14 +14,14 @@ struct InvitationCommandTests {
         try await Site.make { site in
             try await site.start(options: ["--sign-up", "invited"]).whileRunning {
                 let invited = try await site.administer(
-                    ["user", "invite", "--email", "ada@example.com", "--administrator", "--days", "2", "--json"])
+                    ["user", "invite", "--email", "ada@example.com", "--role", "owner", "--days", "2", "--json"])
                 #expect(invited.status == 0, "\(invited.errors)")
                 let document = try Self.object(invited.output)
                 let link = try #require(document["link"] as? String)
                 let secret = try #require(link.split(separator: "=").last.map(String.init))
                 #expect(link.hasPrefix("\(site.issuer)/sign-up?invitation=") && secret.count == 43)
                 #expect(document["email"] as? String == "ada@example.com" && document["mailed"] as? Bool == false)
-                #expect(document["administrator"] as? Bool == true)
+                #expect(document["role"] as? String == "owner")
                 let id = try #require(document["id"] as? String)
                 let (from, until) = (
                     try #require(document["created_at"] as? Int), try #require(document["expires_at"] as? Int)
@@ -32,7 +32,7 @@ struct InvitationCommandTests {
                 #expect(plain.output.hasPrefix("\(site.issuer)/sign-up?invitation="))
                 #expect(plain.errors.contains("The link is shown only once."))
                 let list = try await site.administer(["user", "invitations"]).output
-                #expect(list.contains("\(id)  expires 20") && list.contains("ada@example.com, administrator"))
+                #expect(list.contains("\(id)  expires 20") && list.contains("ada@example.com, owner"))
                 #expect(!list.contains(secret))
 
                 let withdrawn = try await site.administer(["user", "withdraw", String(id.prefix(6))])
@@ -41,7 +41,7 @@ struct InvitationCommandTests {
                 #expect(again.status == 3)
                 #expect(again.errors.contains("there is no invitation with an id that starts with \(id)"))
                 let events = try await site.administer(["audit", "list"]).output
-                #expect(events.contains("created the invitation \(id), as an administrator"))
+                #expect(events.contains("created the invitation \(id), with the role owner"))
                 #expect(events.contains("withdrew the invitation \(id)") && !events.contains(secret))
             }
         }

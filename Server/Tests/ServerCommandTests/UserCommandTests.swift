@@ -351,4 +351,39 @@ struct UserCommandTests {
                     == "Created the scope photos.write. Assign it to apps with: counterfoil-server app edit\n")
         }
     }
+
+    @Test func `groups and attributes are set, and reach an app by a scope`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            let name = Account.alice.name
+            let edit = ["user", "edit", name]
+            let set = try await site.administer(
+                edit + [
+                    "--group", "staff", "--group", "editors", "--attribute", "department=\"Sales\"",
+                    "--attribute", "floor=3",
+                ])
+            #expect(set.status == 0, "\(set.errors)")
+            #expect(set.output.contains("groups: editors, staff\n") && set.output.contains("attribute floor: 3"))
+            let changed = try await site.administer(edit + ["--group", "", "--attribute", "floor="])
+            #expect(!changed.output.contains("groups:") && !changed.output.contains("floor"))
+            let shown = try await site.administer(["user", "show", name, "--json"])
+            #expect(shown.output.contains(#""attributes":{"department":"Sales"}"#))
+            #expect(shown.output.contains(#""groups":[]"#))
+            for (attribute, error) in [
+                ("department=Sales", "is not valid"), ("email=\"a\"", "has a meaning in OAuth"),
+                ("a={}", "is not valid"),
+                ("groups=[]", "cannot have the name groups"),
+            ] {
+                let refused = try await site.administer(edit + ["--attribute", attribute])
+                #expect(refused.status == 64 && refused.errors.contains(error), "\(refused.errors)")
+            }
+            try await site.addScope("directory", "See your department")
+            let scope = try await site.administer(["scope", "edit", "directory", "--claims", "groups,department"])
+            #expect(
+                scope.output == "directory  unlisted  unticked  claims department,groups in userinfo  "
+                    + "See your department\n")
+            let early = try await site.administer(["user", "claims", name, "--client", "app_nobody"])
+            #expect(early.status == 3 && early.errors.contains("there is no app with the client_id app_nobody"))
+        }
+    }
 }

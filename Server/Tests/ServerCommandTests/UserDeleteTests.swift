@@ -83,18 +83,18 @@ struct UserDeleteTests {
         }
     }
 
-    @Test func `the only administrator is not deleted`() async throws {
+    @Test func `the only owner is not deleted`() async throws {
         try await Site.make { site in
-            try await Self.create("root", at: site, options: ["--administrator"])
+            try await Self.create("root", at: site, options: ["--role", "owner"])
             let refused = try await site.administer(["user", "delete", "root", "--yes"])
             #expect(refused.status == 3)
             #expect(
                 refused.errors == """
-                    counterfoil-server: no administrator but root can sign in; create another one first with: \
-                    counterfoil-server user create NAME --administrator
+                    counterfoil-server: no owner but root can sign in; create another one first with: \
+                    counterfoil-server user create NAME --role owner
 
                     """)
-            try await Self.create("second", at: site, options: ["--administrator"])
+            try await Self.create("second", at: site, options: ["--role", "owner"])
             #expect(try await site.administer(["user", "delete", "root", "--yes"]).status == 0)
         }
     }

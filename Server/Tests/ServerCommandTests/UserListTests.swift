@@ -25,7 +25,7 @@ struct UserListTests {
 
     @Test func `a list is searched, filtered and read in pages`() async throws {
         try await Site.make { site in
-            try await Self.create("root", at: site, options: ["--administrator"])
+            try await Self.create("root", at: site, options: ["--role", "owner"])
             for name in ["alice", "albert", "bob"] { try await Self.create(name, at: site) }
             #expect(try await site.administer(["user", "disable", "bob"]).status == 0)
             #expect(try await Self.names([], at: site) == ["albert", "alice", "bob", "root"])
@@ -33,7 +33,7 @@ struct UserListTests {
             #expect(try await Self.names(["--search", "%"], at: site).isEmpty)
             #expect(try await Self.names(["--search", "bob@"], at: site) == ["bob"])
             #expect(try await Self.names(["--state", "disabled"], at: site) == ["bob"])
-            #expect(try await Self.names(["--role", "administrator"], at: site) == ["root"])
+            #expect(try await Self.names(["--role", "owner"], at: site) == ["root"])
             #expect(try await Self.names(["--never-signed-in", "--no-second-factor"], at: site).count == 4)
             #expect(try await Self.names(["--signed-in-since", "2000-01-01"], at: site).isEmpty)
             #expect(try await Self.names(["--limit", "2"], at: site) == ["albert", "alice"])
@@ -56,27 +56,27 @@ struct UserListTests {
         }
     }
 
-    @Test func `rights are given and taken, but not those of the last administrator`() async throws {
+    @Test func `a role is given and taken, but not that of the last owner`() async throws {
         try await Site.make { site in
-            try await Self.create("root", at: site, options: ["--administrator"])
+            try await Self.create("root", at: site, options: ["--role", "owner"])
             try await Self.create("alice", at: site)
             let refusal = """
-                counterfoil-server: no administrator but root can sign in; create another one first with: \
-                counterfoil-server user create NAME --administrator
+                counterfoil-server: no owner but root can sign in; create another one first with: \
+                counterfoil-server user create NAME --role owner
 
                 """
-            for command in [["user", "edit", "root", "--no-administrator"], ["user", "disable", "root"]] {
+            for command in [["user", "edit", "root", "--role", "none"], ["user", "disable", "root"]] {
                 let refused = try await site.administer(command)
                 #expect(refused.status == 3 && refused.errors == refusal)
             }
-            let given = try await site.administer(["user", "edit", "alice", "--administrator"])
-            #expect(given.status == 0 && given.output.hasPrefix("alice <alice@example.com>, administrator\n"))
-            let taken = try await site.administer(["user", "edit", "root", "--no-administrator"])
+            let given = try await site.administer(["user", "edit", "alice", "--role", "owner"])
+            #expect(given.status == 0 && given.output.hasPrefix("alice <alice@example.com>, owner\n"))
+            let taken = try await site.administer(["user", "edit", "root", "--role", "none"])
             #expect(taken.status == 0 && taken.output.hasPrefix("root <root@example.com>\n"))
             let log = try await site.administer(["audit", "list", "--kind", "account"]).output
-            #expect(log.contains("(at the command line: made an administrator)"), "\(log)")
-            #expect(log.contains("(at the command line: is no administrator any more)"), "\(log)")
-            let both = try await site.administer(["user", "edit", "root", "--administrator", "--nickname", "r"])
+            #expect(log.contains("(at the command line: role changed from none to owner)"), "\(log)")
+            #expect(log.contains("(at the command line: role changed from owner to none)"), "\(log)")
+            let both = try await site.administer(["user", "edit", "root", "--role", "owner", "--nickname", "r"])
             #expect(both.status == 64 && both.errors.contains("cannot be combined with claims"))
         }
     }

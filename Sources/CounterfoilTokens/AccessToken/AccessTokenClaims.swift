@@ -36,12 +36,18 @@ public struct AccessTokenClaims: Sendable, Hashable {
     ///
     /// Nil if the token is a bearer token.
     public var keyThumbprint: KeyThumbprint?
+    /// The claims about the user, such as `groups` (RFC 9068 §2.2.2 and §2.2.3.1).
+    ///
+    /// They are only written. An API reads those of a token with ``VerifiedAccessToken/text(of:)`` and
+    /// ``VerifiedAccessToken/texts(of:)``.
+    public var user: UserClaims
 
     /// Creates the claims of one token; claims that are nil are omitted.
     public init(
         issuer: Issuer, subject: String, audience: [String], clientID: ClientIdentifier, expires: Date, issuedAt: Date,
         tokenID: String, scope: Scope = Scope(), authTime: Date? = nil, authenticationContext: String? = nil,
-        authenticationMethods: [String] = [], grantID: String? = nil, keyThumbprint: KeyThumbprint? = nil
+        authenticationMethods: [String] = [], grantID: String? = nil, keyThumbprint: KeyThumbprint? = nil,
+        user: UserClaims = UserClaims()
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -56,6 +62,7 @@ public struct AccessTokenClaims: Sendable, Hashable {
         self.authenticationMethods = authenticationMethods
         self.grantID = grantID
         self.keyThumbprint = keyThumbprint
+        self.user = user
     }
 
     /// Encodes the claims as JSON.
@@ -82,11 +89,13 @@ public struct AccessTokenClaims: Sendable, Hashable {
             if let keyThumbprint {
                 writer.member("cnf", object: { writer in writer.member("jkt", keyThumbprint.rawValue) })
             }
+            try writer.claims(user)
         }
         return writer.bytes
     }
 
-    /// Reads the claims of an authentic token, except issuer, validity period and audiences, which the caller passes.
+    /// Reads the claims of an authentic token, except issuer, validity period and audiences, which the caller passes,
+    /// and ``user``.
     ///
     /// - Throws: A ``TokenRefusal`` if a claim that RFC 9068 §4 requires is missing or malformed.
     init(_ claims: AuthenticClaims, issuer: Issuer, period: ValidityPeriod, audience: [String]) throws(TokenRefusal) {

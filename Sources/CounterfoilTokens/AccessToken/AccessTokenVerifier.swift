@@ -75,7 +75,7 @@ public struct AccessTokenVerifier: Sendable {
         let verified = try AccessTokenClaims(claims, issuer: issuer, period: period, audience: audience)
         try verified.requireProof(of: provenKey)
         try period.check(at: now, clockSkew: clockSkew)
-        return VerifiedAccessToken(verified)
+        return VerifiedAccessToken(verified, signed: claims)
     }
 
     private func isExpected(_ audience: String) -> Bool {

@@ -6,8 +6,17 @@ public import CounterfoilProtocol
 /// Only ``AccessTokenVerifier`` creates values of this type.
 public struct VerifiedAccessToken: Sendable, Hashable {
     private let claims: AccessTokenClaims
+    /// The claims for which the type has no property.
+    private let others: [String: JSONValue]
 
-    init(_ claims: AccessTokenClaims) { self.claims = claims }
+    init(_ claims: AccessTokenClaims, signed: AuthenticClaims) {
+        self.claims = claims
+        others = signed.members.filter { !Self.standardNames.contains($0.key) }
+    }
+
+    private static let standardNames: Set = [
+        "iss", "sub", "aud", "client_id", "exp", "iat", "jti", "scope", "auth_time", "acr", "amr", "grant_id", "cnf",
+    ]
 
     /// The server that issued the token (claim `iss`).
     public var issuer: Issuer { claims.issuer }
@@ -39,4 +48,18 @@ public struct VerifiedAccessToken: Sendable, Hashable {
     public var authenticationMethods: [String] { claims.authenticationMethods }
     /// The time at which the user signed in (claim `auth_time`); nil if the token has none.
     public var authTime: Date? { claims.authTime }
+
+    /// Returns a string claim for which this type has no property, such as an attribute of the user.
+    ///
+    /// Returns nil if the claim is missing or not a string.
+    public func text(of claim: String) -> String? { others[claim]?.text }
+
+    /// Returns a claim with a list of strings, such as `groups` (RFC 9068 §2.2.3.1).
+    ///
+    /// Returns nil if the claim is missing or contains anything but strings.
+    public func texts(of claim: String) -> [String]? {
+        guard case .array(let values)? = others[claim], let texts = others[claim]?.texts, texts.count == values.count
+        else { return nil }
+        return texts
+    }
 }

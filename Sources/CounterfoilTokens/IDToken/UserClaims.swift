@@ -1,7 +1,7 @@
 public import CounterfoilPlatform
-@_spi(Counterfoil) import CounterfoilProtocol
+@_spi(Counterfoil) public import CounterfoilProtocol
 
-/// The claims about a user, in an ID token or in a UserInfo response.
+/// The claims about a user, in an ID token, an access token or a UserInfo response.
 ///
 /// OpenID Connect Core §5.1. The names must not be those of claims of the token itself, such as `iss` or `sub`. The
 /// caller must ensure this, because this type does not check the names.
@@ -16,6 +16,10 @@ public struct UserClaims: Sendable, Hashable {
         case time(Date)
         /// A postal address: the members of the JSON object, keyed by name (OpenID Connect Core §5.1.1).
         case address([String: String])
+        /// A list of strings, for example of `groups` (RFC 9068 §2.2.3.1).
+        case texts([String])
+        /// A whole number.
+        case integer(Int64)
     }
 
     /// The claim values, keyed by claim name, for example `email`.
@@ -39,15 +43,17 @@ public struct UserClaims: Sendable, Hashable {
     }
 }
 
-extension JSONWriter {
+@_spi(Counterfoil) extension JSONWriter {
     /// Writes the claims about a user, sorted by name.
-    mutating func claims(_ claims: UserClaims) throws(SigningKey.Failure) {
+    public mutating func claims(_ claims: UserClaims) throws(SigningKey.Failure) {
         for (name, value) in claims.values.sorted(by: { $0.key < $1.key }) {
             switch value {
             case .text(let text): member(name, text)
             case .flag(let flag): member(name, flag)
             case .time(let time): try claim(name, time)
             case .address(let parts): member(name, parts)
+            case .texts(let texts): member(name, list: { writer in for text in texts { writer.element(text) } })
+            case .integer(let integer): member(name, integer)
             }
         }
     }

@@ -64,6 +64,24 @@ struct AccessTokenTests {
         #expect(verified.grantID == nil)
     }
 
+    // RFC 9068 §2.2.3.1
+    @Test func `an API reads groups and attributes of a user`() throws {
+        let authority = try Authority()
+        var claims = try authority.accessTokenClaims()
+        claims.user = UserClaims([
+            "groups": .texts(["staff", "a\"b"]), "department": .text("Sales"), "floor": .integer(-3),
+        ])
+        let token = try authority.key.sign(claims)
+        let verified = try authority.verifyAccessToken(token).get()
+        #expect(verified.texts(of: "groups") == ["staff", "a\"b"] && verified.text(of: "department") == "Sales")
+        // A claim of another type, and one that has a property, is not returned.
+        for name in ["floor", "sub", "aud", "nothing"] {
+            #expect(verified.text(of: name) == nil && verified.texts(of: name) == nil)
+        }
+        let mixed = authority.claims.replacing(#""aud""#, with: #""groups":["staff",1],"aud""#)
+        #expect(try authority.verifyAccessToken(authority.forge(claims: mixed)).get().texts(of: "groups") == nil)
+    }
+
     // RFC 8259 §7: the content of a claim is escaped and never parsed as JSON syntax.
     @Test(arguments: [
         #"a"b"#, #"a\b"#, "a\u{0}b", "a\nb\u{1F}", "日本語", "🦊", #"","admin":true,"x":""#, "\u{2028}", "\u{7F}",

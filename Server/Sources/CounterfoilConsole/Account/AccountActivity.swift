@@ -78,6 +78,7 @@ enum ActivityText: String, LocalizationKey {
     case emailVerified = "account.activity.email-verified"
     case created = "account.activity.created"
     case changed = "account.activity.changed"
+    case roleChanged = "account.activity.role-changed"
     case termsAccepted = "account.activity.terms-accepted"
     case disabled = "account.activity.disabled"
     case enabled = "account.activity.enabled"
@@ -136,6 +137,8 @@ enum ActivityText: String, LocalizationKey {
     private init?(account detail: String) {
         switch detail {
         case "changed": self = .changed
+        case _ where detail.hasPrefix(AuditEvent.rolePrefix): self = .roleChanged
+        case _ where detail.hasPrefix("changed the groups and attributes"): self = .changed
         case "disabled": self = .disabled
         case "enabled": self = .enabled
         case "verified the email address": self = .emailVerified

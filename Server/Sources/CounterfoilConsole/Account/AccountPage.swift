@@ -11,6 +11,8 @@ package struct AccountPage: ConsolePage, Hashable {
     package var paths: AccountPaths = AccountPaths(at: .clients)
     /// The apps, most recently allowed first.
     package var clients: [ConnectedClient]
+    /// The groups and attributes that the owner of the server has given to the user; nil for none.
+    package var attributes: AttributeList?
     /// The offer of a first passkey to a user who has just signed in with a password; nil for another user.
     package var offer: PasskeyOffer?
 
@@ -39,10 +41,13 @@ package struct AccountHolder: Sendable, Hashable {
     package var verificationPath: String?
     /// The path of the page that changes the address; nil if ``verificationPath`` leads there, or if no mail is set up.
     package var emailPath: String?
+    /// The name of the role, and what it allows; nil for a user without one.
+    package var role: String?
+    package var roleMeaning: String?
 
     package init(
         name: DisplayName, username: String, email: String? = nil, verificationPath: String? = nil,
-        emailPath: String? = nil
+        emailPath: String? = nil, role: String? = nil, roleMeaning: String? = nil
     ) {
         self.name = name
         initials = name.initials
@@ -50,6 +55,8 @@ package struct AccountHolder: Sendable, Hashable {
         self.email = email
         self.verificationPath = verificationPath
         self.emailPath = verificationPath == nil ? emailPath : nil
+        self.role = role
+        self.roleMeaning = roleMeaning
     }
 }
 

@@ -26,10 +26,13 @@ struct ConnectedClients: Sendable {
             user: AccountHolder(
                 name: DisplayName(of: user),
                 username: user.username.rawValue, email: user.email?.rawValue,
-                verificationPath: console.verificationPath(for: user), emailPath: console.emailPath
+                verificationPath: console.verificationPath(for: user), emailPath: console.emailPath,
+                role: user.role.map { exchange.words($0.label) },
+                roleMeaning: user.role.map { exchange.words($0.meaning) }
             ),
             paths: console.accountPaths(at: .clients, exchange),
             clients: clients,
+            attributes: AttributeList(try await console.store.attributes(of: user.id)),
             offer: try await PasskeySettings(console: console).upgrade(exchange)
         )
         return Reply(.ok, .page(page))

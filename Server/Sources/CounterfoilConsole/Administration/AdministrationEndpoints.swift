@@ -4,7 +4,7 @@ import CounterfoilStore
 import Foundation
 import HTTPTypes
 
-/// The pages for administrators; other users get status 404.
+/// The pages of the administration, each for the users whose role has its right.
 struct AdministrationEndpoints: Sendable {
     let console: Console
     let branding: BrandingForm
@@ -21,6 +21,7 @@ struct AdministrationEndpoints: Sendable {
         let invitations = InvitationForm(console: console)
         let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
+        let attributes = UserAttributesForm(console: console)
         let deletion = UserDeletion(console: console)
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
@@ -31,6 +32,7 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.invitations, show: invitations.show, change: invitations.change),
             console.handler(.newUser, show: newUser.show, change: newUser.add),
             console.handler(.user, show: account.show, change: account.change),
+            console.handler(.userClaims, show: attributes.show, change: attributes.change),
             console.handler(.deleteUser, show: deletion.ask, change: deletion.delete),
             console.handler(.scopes, show: scopes.list),
             console.handler(.newScope, show: scopes.showNew, change: scopes.add),
@@ -54,7 +56,8 @@ struct AdministrationEndpoints: Sendable {
     @Sendable
     private func firstSteps(_ exchange: Console.Exchange) -> Reply {
         let page = FirstStepsPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .firstSteps),
             newPath: console.path(.newClient), newScopePath: console.path(.newScope),
             newAPIPath: console.path(.newAPI))
         return Reply(.ok, .page(page))
@@ -86,27 +89,26 @@ struct AdministrationEndpoints: Sendable {
             clients: found.clients,
             next: found.next,
             newPath: console.path(.newClient),
-            paths: AdministrationPaths(console, at: .administration)
+            paths: AdministrationPaths(console, exchange, at: .administration)
         )
         return Reply(filter.query == nil ? .badRequest : .ok, .page(page))
     }
 
     private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
         let registry = try await console.registry.atArrival()
-        return [
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("users.title")),
-                count: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
-                path: console.path(.users)),
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("administration.scopes")),
-                count: String(try await registry.scopes().count),
-                path: console.path(.scopes)),
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("administration.apis")),
-                count: String(try await registry.resources().count),
-                path: console.path(.apis)),
-        ]
+        var cards: [AdministrationPage.Card] = []
+        func add(_ name: LocalizedText, _ endpoint: Endpoint, _ count: () async throws -> String) async throws {
+            guard let path = console.path(endpoint, for: exchange) else { return }
+            cards.append(AdministrationPage.Card(name: exchange.words(name), count: try await count(), path: path))
+        }
+        try await add(LocalizedText("users.title"), .users) {
+            exchange.words(try await console.store.userCount(matching: UserQuery()).users)
+        }
+        try await add(LocalizedText("administration.scopes"), .scopes) {
+            String(try await registry.scopes().count)
+        }
+        try await add(LocalizedText("administration.apis"), .apis) { String(try await registry.resources().count) }
+        return cards
     }
 }
 

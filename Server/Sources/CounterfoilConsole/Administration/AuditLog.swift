@@ -152,7 +152,7 @@ struct AuditLog: Sendable {
         let zone = question.zone.isEmpty ? "UTC" : question.zone
         var page = AuditPage(
             console: console.head(exchange, in: .administration),
-            paths: AdministrationPaths(console, at: .audit),
+            paths: AdministrationPaths(console, exchange, at: .audit),
             problems: reading.mistakes.map { FormProblem(words($0.message), field: $0.field) },
             kind: Self.choices(question[.kind], words, problem: said("kind")),
             outcome: Self.outcomes(question[.outcome], words, problem: said("outcome")),

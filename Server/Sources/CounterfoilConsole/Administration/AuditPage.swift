@@ -75,21 +75,21 @@ package struct AuditPage: ConsolePage, Hashable {
     }
 }
 
-/// The paths of the administration pages, with the current one marked.
+/// The paths of the administration pages that the user may see, with the current one marked; the others are nil.
 package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the first steps.
-    package let firstSteps: String
+    package let firstSteps: String?
     /// The path of the list of all clients.
-    package let clients: String
+    package let clients: String?
     /// The path of the search for users.
-    package let users: String
-    package let unregistered: String
-    package let scopes: String
-    package let apis: String
-    package let branding: String
-    /// The path of the mails; nil if no mail is set up.
+    package let users: String?
+    package let unregistered: String?
+    package let scopes: String?
+    package let apis: String?
+    package let branding: String?
+    /// The path of the mails; nil also if no mail is set up.
     package let mail: String?
-    package let audit: String
+    package let audit: String?
     package let isAtFirstSteps: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
@@ -100,16 +100,16 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtMail: Bool
     package let isAtAudit: Bool
 
-    init(_ console: Console, at endpoint: Endpoint) {
-        firstSteps = console.path(.firstSteps)
-        clients = console.path(.administration)
-        users = console.path(.users)
-        unregistered = console.path(.unregisteredClients)
-        scopes = console.path(.scopes)
-        apis = console.path(.apis)
-        branding = console.path(.branding)
-        mail = console.mails.map { _ in console.path(.mailPreview) }
-        audit = console.path(.audit)
+    init(_ console: Console, _ exchange: Console.Exchange, at endpoint: Endpoint) {
+        firstSteps = console.path(.firstSteps, for: exchange)
+        clients = console.path(.administration, for: exchange)
+        users = console.path(.users, for: exchange)
+        unregistered = console.path(.unregisteredClients, for: exchange)
+        scopes = console.path(.scopes, for: exchange)
+        apis = console.path(.apis, for: exchange)
+        branding = console.path(.branding, for: exchange)
+        mail = console.mails.flatMap { _ in console.path(.mailPreview, for: exchange) }
+        audit = console.path(.audit, for: exchange)
         isAtFirstSteps = endpoint == .firstSteps
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
@@ -119,5 +119,17 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit
+    }
+
+    /// The page to which the navigation leads; nil if the user may see none.
+    var first: String? {
+        [clients, users, scopes, apis, unregistered, branding, mail, audit].lazy.compactMap(\.self).first
+    }
+}
+
+extension Console {
+    /// Returns the path of an endpoint, preceded by the path of the issuer; nil if the user may not see its page.
+    func path(_ endpoint: Endpoint, for exchange: Exchange) -> String? {
+        endpoint.audience.admission(of: exchange.user, changing: false) == .admitted ? path(endpoint) : nil
     }
 }

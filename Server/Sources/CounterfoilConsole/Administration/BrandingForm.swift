@@ -135,7 +135,7 @@ struct BrandingForm: Sendable {
             removesLogo: logo == .remove,
             chosenLogo: logo.replacement.map { Base64URL.encode($0.bytes) },
             isPreview: preview != nil,
-            paths: AdministrationPaths(console, at: .branding),
+            paths: AdministrationPaths(console, exchange, at: .branding),
             action: action,
             ticket: console.ticket(exchange, for: action),
             revision: branding.revision

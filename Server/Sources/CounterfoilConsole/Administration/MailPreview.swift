@@ -20,7 +20,8 @@ struct MailPreview: Sendable {
             in: language, from: site, issuer: console.settings.issuer, by: ChangeOrigin(exchange.request),
             at: exchange.now)
         let page = MailPreviewPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .mailPreview),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .mailPreview),
             languages: Language.allCases.map { other in
                 MailPreviewPage.LanguageLink(
                     language: other.rawValue, name: other.ownName,

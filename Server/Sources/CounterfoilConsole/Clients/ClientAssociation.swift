@@ -69,7 +69,7 @@ struct ClientAssociation: Sendable {
     }
 
     private func claiming(_ exchange: Console.Exchange) async throws -> RegisteredClient {
-        let client = try await console.accessibleClient(exchange).client
+        let client = try await console.visibleClient(exchange)
         guard client.type == .native, !Self.claims(client).isEmpty else { throw NotFoundError() }
         return client
     }
@@ -93,7 +93,7 @@ struct ClientAssociation: Sendable {
     private func page(_ exchange: Console.Exchange, client: RegisteredClient) -> AssociationPage {
         let action = console.path(.clientAssociation, of: client.id)
         return AssociationPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             client: console.summary(client, exchange),
             paths: console.paths(of: client, at: .association, exchange),
             hosts: Self.claims(client).compactMap { if case .https(let host) = $0.kind { host } else { nil } },

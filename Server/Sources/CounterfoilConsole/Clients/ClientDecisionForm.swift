@@ -67,9 +67,9 @@ struct ClientDecisionForm: Sendable {
         return .done(notice, at: console.path(.clientDecision, of: client.id))
     }
 
-    /// Returns the client in the path, which can be unregistered, if the user is an administrator.
+    /// Returns the client in the path, which can be unregistered.
     private func client(_ exchange: Console.Exchange) async throws -> RegisteredClient {
-        guard exchange.user.isAdministrator, let id = exchange.request.parameters.clientID,
+        guard let id = exchange.request.parameters.clientID,
             let client = try await console.registry.fresh().client(id)
         else { throw NotFoundError() }
         return client

@@ -63,12 +63,12 @@ struct ClientForm: Sendable {
         }
         if let problems = Self.problems(checked, of: nil, addingOf: reserved) { return try await again(problems) }
         var policy = ClientPolicy.standard(for: type)
-        policy.isVouchedFor = exchange.user.isAdministrator
+        policy.isVouchedFor = exchange.user.may(.writeClients)
         var client = RegisteredClient(
             id: id, type: type, owner: exchange.user.id, checked, policy: policy,
-            approval: exchange.user.isAdministrator ? .approved : console.settings.newClients.approval(),
+            approval: exchange.user.may(.writeClients) ? .approved : console.settings.newClients.approval(),
             now: exchange.now)
-        if exchange.user.isAdministrator { client.approveRegisteredMachineScope() }
+        if exchange.user.may(.writeClients) { client.approveRegisteredMachineScope() }
         let secret = type.isConfidential && checked.keys == nil ? ClientSecret(random: console.random) : nil
         let events = console.events(ofChange: "registered", from: nil, to: client, by: exchange)
         let outcome = try await console.store.addClient(
@@ -162,7 +162,7 @@ struct ClientForm: Sendable {
 
     /// Reads the scopes that the user cannot add to a client; an administrator can add each.
     private func reservedScope(_ exchange: Console.Exchange) async throws -> Scope {
-        exchange.user.isAdministrator ? Scope() : try await console.reservedScope()
+        exchange.user.may(.writeClients) ? Scope() : try await console.reservedScope()
     }
 
     /// Returns the problems that a developer adds reserved scopes; nil if there is none.
@@ -221,7 +221,7 @@ struct ClientForm: Sendable {
             appleApps: lines(.appleApps, draft.appleApps), androidApps: lines(.androidApps, draft.androidApps))
         let isInDevelopment =
             client?.isInDevelopment
-            ?? (!exchange.user.isAdministrator && console.settings.newClients == .development && type != .service)
+            ?? (!exchange.user.may(.writeClients) && console.settings.newClients == .development && type != .service)
         let known = try await console.registry.fresh().scopes()
         let policy: ClientPolicy = client?.policy ?? .standard(for: type)
         // A service has no refresh tokens, and those of other clients can be independent of the scope.
@@ -231,7 +231,7 @@ struct ClientForm: Sendable {
             LocalizedText("applications.form.offline-access", ["duration": .nested(.duration(seconds: lifetime))]))
         let scopes = (known.filter { $0.token == .openID } + known.filter { $0.token != .openID }).map { scope in
             let isReserved =
-                scope.isReserved && !exchange.user.isAdministrator && client?.scope.contains(scope.token) != true
+                scope.isReserved && !exchange.user.may(.writeClients) && client?.scope.contains(scope.token) != true
             return ClientFormPage.ScopeChoice(
                 name: scope.token.rawValue, description: words(scope),
                 isAssigned: draft.scopes.contains(scope.token.rawValue),

@@ -66,7 +66,7 @@ struct ClientLogoForm: Sendable {
         let loss = try await console.approvalLoss(byChanging: client, exchange)
         let said = problem.map { exchange.words($0) }
         let page = LogoPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             client: console.summary(client, exchange),
             paths: console.paths(of: client, at: .logo, exchange),
             problems: said.map { [FormProblem($0, field: "logo")] } ?? [],

@@ -11,7 +11,7 @@ struct ClientOverview: Sendable {
     let challenges: ChallengeReuseDetector
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
-        let client = try await console.accessibleClient(exchange).client
+        let client = try await console.visibleClient(exchange)
         let words = exchange.words
         let schemes = try await console.schemesInUse(by: client.owner, except: client.id)
         let definitions = Dictionary(
@@ -20,7 +20,7 @@ struct ClientOverview: Sendable {
         var owner: User?
         if let id = client.owner { owner = try await console.store.user(id) }
         let page = ClientPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             notice: exchange.notice(ClientNotice.self),
             isNew: exchange.noticed(ClientNotice.self)?.isOfRegistration == true,
             client: console.summary(client, exchange),
@@ -63,7 +63,7 @@ struct ClientOverview: Sendable {
     }
 
     func connect(_ exchange: Console.Exchange) async throws -> Reply {
-        let client = try await console.accessibleClient(exchange).client
+        let client = try await console.visibleClient(exchange)
         let apis = try await console.registry.fresh().resources()
         return Reply(.ok, .page(ConnectPage(client, apis: apis, console: console, exchange: exchange)))
     }

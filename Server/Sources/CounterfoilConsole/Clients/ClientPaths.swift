@@ -15,22 +15,24 @@ package struct ClientPaths: Sendable, Hashable {
     }
 
     package var overview: String
-    package var edit: String
+    /// The path of the settings; nil unless the user may change the client.
+    package var edit: String?
     package var connect: String
-    package var logo: String
+    /// The path of the logo; nil unless the user may change the client.
+    package var logo: String?
     /// The path of the secrets; nil for a public client.
     package var secrets: String?
     /// The path of the association check; nil for a client without claimed https URIs.
     package var association: String?
-    /// The path of the policy; nil unless the user is an administrator.
+    /// The path of the policy; nil unless the user may change every client.
     package var policy: String?
-    /// The URL of the sign-ins to the client in the audit log; nil unless the user is an administrator.
+    /// The URL of the sign-ins to the client in the audit log; nil unless the user may read it.
     package var signIns: String?
-    /// The path of the page for the approval and the suspension; nil unless the user is an administrator.
+    /// The path of the page for the approval and the suspension; nil unless the user may see every client.
     package var decision: String?
-    /// The path of the users who manage the client.
-    package var developers: String
-    /// The path of the deletion; nil unless the user owns the client or is an administrator.
+    /// The path of the users who manage the client; nil unless the user may change the client.
+    package var developers: String?
+    /// The path of the deletion; nil unless the user owns the client or may change every client.
     package var delete: String?
     /// The path of the list in which this user sees the client.
     package var list: String
@@ -51,9 +53,9 @@ package struct ClientPaths: Sendable, Hashable {
 
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
-        at part: Part?, overview: String, edit: String, connect: String, logo: String, secrets: String? = nil,
+        at part: Part?, overview: String, edit: String?, connect: String, logo: String?, secrets: String? = nil,
         association: String? = nil, policy: String? = nil, signIns: String? = nil, decision: String? = nil,
-        developers: String, delete: String?, list: String,
+        developers: String? = nil, delete: String?, list: String,
         isOwn: Bool
     ) {
         self.overview = overview

@@ -52,9 +52,7 @@ struct ClientPolicyForm: Sendable {
     }
 
     private func administered(_ exchange: Console.Exchange) async throws -> RegisteredClient {
-        let accessible = try await console.accessibleClient(exchange)
-        guard accessible.byAdministrator else { throw NotFoundError() }
-        return accessible.client
+        try await console.accessibleClient(exchange).client
     }
 
     private func page(
@@ -88,7 +86,7 @@ struct ClientPolicyForm: Sendable {
         let signsIn = client.type != .service
         let action = console.path(.clientPolicy, of: client.id)
         let page = PolicyPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             client: console.summary(client, exchange),
             paths: console.paths(of: client, at: .policy, exchange),
             problems: problems.map {

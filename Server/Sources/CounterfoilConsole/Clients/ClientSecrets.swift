@@ -58,7 +58,7 @@ struct ClientSecrets: Sendable {
         let new = newSecret.map { ArtefactDigest(of: $0) }
         let action = console.path(.clientSecrets, of: client.id)
         let page = SecretsPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             notice: notice.map { exchange.words($0) } ?? exchange.notice(ClientNotice.self),
             client: console.summary(client, exchange),
             paths: console.paths(of: client, at: .secrets, exchange),
@@ -77,7 +77,7 @@ struct ClientSecrets: Sendable {
     }
 
     private func confidential(_ exchange: Console.Exchange) async throws -> RegisteredClient {
-        let client = try await console.accessibleClient(exchange).client
+        let client = try await console.visibleClient(exchange)
         guard client.isConfidential else { throw NotFoundError() }
         return client
     }

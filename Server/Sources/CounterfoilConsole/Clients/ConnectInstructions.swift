@@ -44,7 +44,7 @@ extension ConnectPage {
         let isCommand: (ReadyConfiguration) -> Bool = { $0.name == ReadyConfiguration.loginCommand }
         let paths = console.paths(of: client, at: .connect, exchange)
         self.init(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             client: console.summary(client, exchange),
             paths: paths,
             values: Self.values(connection, words: exchange.words),

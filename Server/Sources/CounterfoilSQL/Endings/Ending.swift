@@ -7,7 +7,7 @@ package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
         case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDemoted, userDeleted,
-            invitation
+            userGroup, userAttribute, invitation
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret, clientDeveloper
@@ -24,6 +24,8 @@ package struct Ending: Sendable, Hashable {
             case .userDisabled: "user-disabled"
             case .userDemoted: "user-demoted"
             case .userDeleted: "user-deleted"
+            case .userGroup: "user-group"
+            case .userAttribute: "user-attribute"
             case .invitation: "invitation"
             case .grant: "grant"
             case .grantScope: "grant-scope"
@@ -65,8 +67,8 @@ package struct Ending: Sendable, Hashable {
     /// For a user, a second factor and a co-developer, it is the number of the user in the store. For a session, a
     /// passkey, a recovery code, an invitation, a secret or a token, it is the SHA-256 digest.
     package let subject: String
-    /// The scopes that a grant or a client has left, the client of a consent or a co-developer, or the digest of a
-    /// second factor that the user has set up, which ends the sign-in without it.
+    /// The scopes that a grant or a client has left, the client of a consent or a co-developer, the name of a group or
+    /// an attribute, or the digest of a second factor that the user has set up, which ends the sign-in without it.
     package let detail: String?
 
     package init(number: Int64, at: Int64, kind: String, subject: String, detail: String?) {

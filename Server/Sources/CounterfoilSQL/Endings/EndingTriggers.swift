@@ -69,9 +69,17 @@ package struct EndingTrigger: Sendable {
             subject: .text("number")),
         EndingTrigger(
             .userDemoted, "people",
-            .update(columns: "is_administrator", condition: "OLD.is_administrator = 1 AND NEW.is_administrator = 0"),
+            .update(
+                columns: "role", condition: "OLD.role IS NOT NULL AND coalesce(NEW.role, '') <> OLD.role"),
             subject: .text("number")),
         EndingTrigger(.userDeleted, "people", .deletion, subject: .text("number")),
+        EndingTrigger(
+            .userGroup, "user_groups", .deletion, subject: .user("person_id"), detail: .expression("OLD.name")),
+        EndingTrigger(
+            .userAttribute, "user_attributes", .deletion, subject: .user("person_id"), detail: .expression("OLD.name")),
+        EndingTrigger(
+            .userAttribute, "user_attributes", .update(columns: "value", condition: "NEW.value <> OLD.value"),
+            subject: .user("person_id"), detail: .expression("OLD.name")),
         EndingTrigger(
             .invitation, "invitations",
             .deletionBefore(column: "expires_at", unless: "OLD.expires_at < expired_before"),

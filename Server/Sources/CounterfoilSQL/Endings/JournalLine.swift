@@ -164,7 +164,8 @@ extension Ending {
         switch Kind(name: kind) {
         case .session, .clientSecret, .registrationToken, .invitation:
             subject.utf8.count == 64 && subject.allSatisfy { $0.isASCII && $0.isHexDigit }
-        case .password, .userDisabled, .userDemoted, .userDeleted, .consent: Int64(subject) != nil
+        case .password, .userDisabled, .userDemoted, .userDeleted, .userGroup, .userAttribute, .consent:
+            Int64(subject) != nil
         default: true
         }
     }

@@ -36,6 +36,7 @@ extension SQLConnection {
         try send("DELETE FROM device_authorizations")
         try send("DELETE FROM user_links")
         try send("DELETE FROM sign_ups")
+        try send("DELETE FROM kept_answers")
     }
 
     /// Ends again what one transaction can end with others.
@@ -74,7 +75,10 @@ extension SQLConnection {
                 repetition.latestUser, time)
         case .userDemoted:
             try send(
-                "UPDATE people SET is_administrator = 0 WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
+                "UPDATE people SET role = NULL WHERE \(Self.isUser)", repetition.user, repetition.latestUser)
+        case .userGroup: try endClaim(repetition, in: "user_groups")
+        // The value that replaced the former one is not in the copy.
+        case .userAttribute: try endClaim(repetition, in: "user_attributes")
         case .clientSuspended:
             try send(
                 """
@@ -116,6 +120,13 @@ extension SQLConnection {
         case .signingKey: try send("DELETE FROM signing_keys WHERE id = ?", subject)
         case .userDeleted, .client, .clientChanged, .scope, .apiChanged, .policyChanged, nil: break
         }
+    }
+
+    private func endClaim(_ repetition: Repetition, in table: String) throws {
+        try send(
+            """
+            DELETE FROM \(table) WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND name = ?3
+            """, repetition.user, repetition.latestUser, repetition.ending.detail ?? "")
     }
 
     /// Takes from a grant what it lost; it never gets more than the copy has.

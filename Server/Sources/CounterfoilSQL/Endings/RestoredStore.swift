@@ -14,8 +14,10 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutWayIn: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
-    /// The users who lost the rights of an administrator after the copy, so that they have none now.
+    /// The users who lost a role or got another one after the copy, so that they have none now.
     package var demoted: [String] = []
+    /// The users who lost a group or the value of an attribute after the copy, so that they do not have it now.
+    package var withoutAttributes: [String] = []
     /// The clients that were suspended after the copy, so that they are suspended now.
     package var suspendedClients: [String] = []
     /// The clients that were changed after the copy and have their former registration.
@@ -24,8 +26,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var changedAPIs: [String] = []
     /// Whether the policy for unregistered clients was changed after the copy.
     package var hasFormerPolicy = false
-    /// The users who were deleted after the copy, but are the last administrator in it, and were disabled instead.
-    package var keptAdministrators: [String] = []
+    /// The users who were deleted after the copy, but are the last owner in it, and were disabled instead.
+    package var keptOwners: [String] = []
 
     package init() {}
 }
@@ -225,13 +227,13 @@ package struct RestoredStore: Sendable {
             throw .damaged("cannot compute the pseudonym of a deleted user")
         }
         let outcome = try await store.beginRemoval(of: user, by: terms, recording: { _ in [] }, at: now)
-        guard case .lastAdministrator = outcome else { return }
+        guard case .lastOwner = outcome else { return }
         try await store.commit(ending: .any) { connection in
             try connection.send(
                 "UPDATE people SET password_hash = NULL, disabled_at = coalesce(disabled_at, ?2) WHERE id = ?1", id,
                 time)
         }
-        report.keptAdministrators += try await usernames([repetition])
+        report.keptOwners += try await usernames([repetition])
     }
 
     private func describe(_ repetitions: [Repetition], in report: inout RestoreReport) async throws(StoreFault) {
@@ -266,6 +268,11 @@ package struct RestoredStore: Sendable {
         }
         report.disabled = try await usernames(distinct(.userDisabled))
         report.demoted = try await usernames(distinct(.userDemoted))
+        let attributes = repetitions.filter {
+            [Ending.Kind.userGroup.name, Ending.Kind.userAttribute.name].contains($0.ending.kind)
+        }
+        var users: Set<String> = []
+        report.withoutAttributes = try await usernames(attributes.filter { users.insert($0.ending.subject).inserted })
         report.suspendedClients = try await clients(distinct(.clientSuspended))
         report.changedClients = try await clients(distinct(.clientChanged))
         let apis = distinct(.apiChanged).map(\.ending.subject)

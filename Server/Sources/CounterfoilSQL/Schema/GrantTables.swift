@@ -10,7 +10,7 @@ extension StoreSchema {
             -- The display name in the form in which `UserSearch` compares it.
             display_name_key TEXT COLLATE BINARY NOT NULL,
             password_hash TEXT CHECK (password_hash <> ''),
-            is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
+            role TEXT COLLATE BINARY CHECK (role <> ''),
             profile TEXT NOT NULL,
             -- The version of the terms that the user accepted last, and the time.
             terms_version TEXT,
@@ -26,7 +26,7 @@ extension StoreSchema {
             last_sign_in_at INTEGER,
             CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL))
         ) STRICT;
-        CREATE INDEX people_administrators ON people (is_administrator, username) WHERE is_administrator = 1;
+        CREATE INDEX people_roles ON people (role, username) WHERE role IS NOT NULL;
         CREATE INDEX people_disabled ON people (username) WHERE disabled_at IS NOT NULL;
         CREATE INDEX people_display_name ON people (display_name_key);
 
@@ -103,6 +103,21 @@ extension StoreSchema {
             person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX recovery_codes_person ON recovery_codes (person_id);
+
+        -- The groups of users, by name.
+        CREATE TABLE user_groups (
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            name TEXT COLLATE BINARY NOT NULL,
+            PRIMARY KEY (person_id, name)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The attributes of users that the owner has defined, as JSON.
+        CREATE TABLE user_attributes (
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            name TEXT COLLATE BINARY NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (person_id, name)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Consents, grants, codes and refresh tokens.

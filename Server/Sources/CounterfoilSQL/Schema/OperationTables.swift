@@ -80,7 +80,7 @@ extension StoreSchema {
             email TEXT COLLATE BINARY,
             -- Whether the link was sent to the address.
             is_mailed INTEGER NOT NULL CHECK (is_mailed IN (0, 1)),
-            is_administrator INTEGER NOT NULL CHECK (is_administrator IN (0, 1)),
+            role TEXT COLLATE BINARY CHECK (role <> ''),
             client_id TEXT COLLATE BINARY,
             created_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL
@@ -101,6 +101,23 @@ extension StoreSchema {
         CREATE INDEX sign_ups_expires ON sign_ups (expires_at);
         """
 
+    /// The answers to requests that clients of the administration API can repeat.
+    static let keptAnswers = """
+        CREATE TABLE kept_answers (
+            digest BLOB NOT NULL PRIMARY KEY CHECK (length(digest) = 32),
+            content BLOB NOT NULL CHECK (length(content) = 32),
+            client_id TEXT COLLATE BINARY NOT NULL,
+            -- Encrypted with the server key; NULL while the request is carried out, and if its outcome is not known.
+            answer BLOB,
+            -- The user whom the answer is about.
+            person_id TEXT COLLATE BINARY REFERENCES people (id) ON DELETE CASCADE,
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX kept_answers_client ON kept_answers (client_id, expires_at);
+        CREATE INDEX kept_answers_person ON kept_answers (person_id);
+        CREATE INDEX kept_answers_expiry ON kept_answers (expires_at);
+        """
+
     /// The heartbeat of the server with its clock, and the earlier outages of the store.
     static let operation = """
         CREATE TABLE outages (
@@ -110,7 +127,7 @@ extension StoreSchema {
         """
 
     /// The tables of what several servers count and decide together: failed attempts, the networks whose attempts count
-    /// apart, the link for the first administrator, the lease of the maintenance, and the keys of pairwise identifiers.
+    /// apart, the link for the first owner, the lease of the maintenance, and the keys of pairwise identifiers.
     ///
     /// Only one server runs on a file, but the tables are those of every store. Used DPoP proofs are in its memory.
     static let shared = """
@@ -133,7 +150,7 @@ extension StoreSchema {
         CREATE INDEX earlier_networks_person ON earlier_networks (person_id, noted_at);
         CREATE INDEX earlier_networks_time ON earlier_networks (noted_at);
 
-        -- The number of the link for the first administrator.
+        -- The number of the link for the first owner.
         CREATE TABLE setup_nonce (
             id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
             nonce BLOB NOT NULL CHECK (length(nonce) = 16),

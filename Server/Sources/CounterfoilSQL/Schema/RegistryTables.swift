@@ -9,7 +9,10 @@ extension StoreSchema {
             -- Whether its checkbox on the consent page is selected at first.
             starts_ticked INTEGER NOT NULL DEFAULT 0 CHECK (starts_ticked IN (0, 1)),
             -- Whether only clients that an administrator has approved get it.
-            is_reserved INTEGER NOT NULL DEFAULT 0 CHECK (is_reserved IN (0, 1))
+            is_reserved INTEGER NOT NULL DEFAULT 0 CHECK (is_reserved IN (0, 1)),
+            -- The claims about a user that it releases, and the places in which a client gets them.
+            claims TEXT COLLATE BINARY NOT NULL DEFAULT '',
+            claim_places TEXT NOT NULL DEFAULT ''
         ) STRICT, WITHOUT ROWID;
 
         -- The descriptions of scopes in other languages than the standard one.

@@ -203,6 +203,11 @@ extension AuthorizationFlow {
 extension ValidatedAuthorization {
     /// Returns the claims that the parameter `claims` requests and `scope` covers (OpenID Connect Core §5.5).
     fileprivate func claims(within scope: Scope) -> RequestedClaims {
-        request.claims?.claims.named(UserClaims.names(for: scope)) ?? RequestedClaims()
+        guard let claims = request.claims?.claims else { return RequestedClaims() }
+        func covered(_ names: Set<String>, in place: ReleasedClaims.Place) -> Set<String> {
+            names.intersection(UserClaims.names(for: scope).union(scopeClaims.names(for: scope, in: place)))
+        }
+        return RequestedClaims(
+            idToken: covered(claims.idToken, in: .idToken), userInfo: covered(claims.userInfo, in: .userInfo))
     }
 }

@@ -103,7 +103,8 @@ struct AuthorizationFlow: Sendable {
             checked,
             to: try await registry.apis(
                 named: checked.request.resources, orOf: checked.scope.intersection(client.scope), of: client, settings),
-            approvers: try await registry.approvers(of: client, settings))
+            approvers: try await registry.approvers(of: client, settings),
+            releasing: try await registry.scopeClaims())
         try await registry.checkAPIs(valid.named, for: valid.scope, of: client, settings)
         return valid
     }

@@ -31,26 +31,29 @@ struct CheckedAuthorization: Sendable {
 
 /// An authorization request that was checked, and whose scope was narrowed to its APIs.
 ///
-/// Only ``AuthorizationValidation/narrow(_:to:approvers:)`` creates one.
+/// Only ``AuthorizationValidation/narrow(_:to:approvers:releasing:)`` creates one.
 struct ValidatedAuthorization: Sendable {
     private let checked: CheckedAuthorization
     /// The requested scope with defaults applied.
     ///
-    /// If the request has APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
+    /// If the request has APIs, the scope contains only their scopes and those of the server itself.
     let scope: Scope
     /// The APIs that the request names, or that follow from its scope; empty if the tokens have the default audience.
     let named: NamedResources
     /// The users who may allow the client something.
     let approvers: ClientApprovers
+    /// The claims that the scopes of the owner release.
+    let scopeClaims: ScopeClaims
 
     fileprivate init(
-        _ checked: CheckedAuthorization, scope: Scope, named: NamedResources,
-        approvers: ClientApprovers
+        _ checked: CheckedAuthorization, scope: Scope, named: NamedResources, approvers: ClientApprovers,
+        scopeClaims: ScopeClaims
     ) {
         self.checked = checked
         self.scope = scope
         self.named = named
         self.approvers = approvers
+        self.scopeClaims = scopeClaims
     }
 
     var target: VerifiedResponseTarget { checked.target }
@@ -70,8 +73,14 @@ extension ValidatedAuthorization {
     var claimScope: Scope {
         // OpenID Connect Core §3.1.2.1: without `openid` there is neither an ID token nor UserInfo.
         guard scope.contains(.openID), let claims = request.claims?.claims else { return Scope() }
-        let covering = UserClaims.scope(covering: claims.idToken.union(claims.userInfo))
-        return Scope(covering.intersection(client.scope).tokens.filter { !scope.contains($0) })
+        var covering = UserClaims.scope(covering: claims.idToken.union(claims.userInfo)).intersection(client.scope)
+            .subtracting(scope)
+        for (place, names) in [(ReleasedClaims.Place.idToken, claims.idToken), (.userInfo, claims.userInfo)] {
+            let covered = scope.union(covering)
+            covering = covering.union(
+                scopeClaims.scope(covering: names, in: place, within: client.scope, besides: covered))
+        }
+        return covering
     }
 
     /// Every scope that the user is asked to allow: ``scope`` and ``claimScope``.
@@ -181,11 +190,13 @@ enum AuthorizationValidation {
     ///
     /// RFC 8707 §2.1: the user is asked only for scopes that the tokens will carry.
     static func narrow(
-        _ checked: CheckedAuthorization, to named: NamedResources, approvers: ClientApprovers
+        _ checked: CheckedAuthorization, to named: NamedResources, approvers: ClientApprovers,
+        releasing scopeClaims: ScopeClaims
     ) throws(OAuthError) -> ValidatedAuthorization {
         let client = checked.target.client
         let scope = try narrow(checked.scope, within: client.scope, under: client.scopeRule, to: named)
-        return ValidatedAuthorization(checked, scope: scope, named: named, approvers: approvers)
+        return ValidatedAuthorization(
+            checked, scope: scope, named: named, approvers: approvers, scopeClaims: scopeClaims)
     }
 
     /// Throws if a response in the mode of the request would not reach the client.

@@ -171,7 +171,7 @@ enum InteractionPolicy {
     static func mayApprove(_ user: User, _ approvers: ClientApprovers) -> Bool {
         switch approvers {
         case .everyone: true
-        case .administrators: user.isAdministrator
+        case .administrators: user.may(.writeClients)
         case .testers(let client): client.isTested(by: user)
         }
     }

@@ -51,8 +51,8 @@ extension AuthorizationValidation {
     /// Narrows a requested scope to the APIs that the request names, and throws if one of them is not registered or
     /// nothing is left.
     ///
-    /// The standard scopes of OpenID Connect are kept, because they belong to no API: they apply to the ID token,
-    /// UserInfo and refresh tokens.
+    /// The standard scopes of OpenID Connect, and the scopes of the owner with claims, are kept, because they belong to
+    /// the server itself: they apply to the ID token, UserInfo and refresh tokens.
     ///
     /// - Parameters:
     ///   - requested: The scope of the request, or its default.
@@ -123,9 +123,10 @@ extension AuthorizationValidation {
 }
 
 extension Scope {
-    /// Returns the scopes that belong to the APIs, and the standard scopes of OpenID Connect.
+    /// Returns the scopes that belong to the APIs, and those of the server itself: the standard scopes of OpenID
+    /// Connect, and the scopes of the owner with claims.
     fileprivate func kept(at named: NamedResources) -> Scope {
         let scope = named.scope
-        return Scope(tokens.filter { scope.contains($0) || $0.isStandard })
+        return Scope(tokens.filter { scope.contains($0) || $0.isStandard || named.claimScope.contains($0) })
     }
 }

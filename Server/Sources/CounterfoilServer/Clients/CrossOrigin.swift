@@ -201,7 +201,8 @@ extension Reply {
     fileprivate func readable(from origin: String) -> Reply {
         var reply = self
         reply.fields[.accessControlAllowOrigin] = origin
-        reply.fields[.accessControlExposeHeaders] = "WWW-Authenticate, Retry-After, DPoP-Nonce, X-Request-ID"
+        reply.fields[.accessControlExposeHeaders] =
+            "WWW-Authenticate, Retry-After, DPoP-Nonce, X-Request-ID" + (fields[.eTag] == nil ? "" : ", ETag")
         return reply
     }
 }

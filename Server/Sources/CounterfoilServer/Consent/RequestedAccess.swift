@@ -9,7 +9,7 @@ struct RequestedAccess: Sendable {
     let client: RegisteredClient
     /// The requested scope with defaults applied.
     ///
-    /// If the request has APIs, the scope contains only their scopes and the standard scopes of OpenID Connect.
+    /// If the request has APIs, the scope contains only their scopes and those of the server itself.
     let scope: Scope
     /// The scopes that cover individually requested claims (OpenID Connect Core §5.5), in addition to ``scope``.
     let claimScope: Scope

@@ -9,7 +9,7 @@ public import HTTPTypes
 public struct Endpoint: Sendable {
     /// The name of the endpoint in logs and metrics.
     public let name: String
-    /// The path relative to ``location``; `{client_id}`, `{user_id}` and `{logo}` stand for one
+    /// The path relative to ``location``; `{client_id}`, `{user_id}`, `{logo}` and other names in braces stand for one
     /// segment each.
     package let path: String
     /// The allowed methods; a request with any other method gets status 405 with `Allow` and has no effect.
@@ -29,6 +29,9 @@ public struct Endpoint: Sendable {
     var location = Location.issuer
     /// Whether the app that opened the window of a request keeps its reference to the window.
     package var keepsOpener = false
+    /// Whether the endpoint belongs to the administration API: its errors are problem details (RFC 9457), and a DPoP
+    /// proof names the path of the request.
+    var isOfAdministrationAPI = false
     /// Whether the endpoint is a health check, which accepts requests with any host name.
     var isHealth = false
     /// Whether the endpoint is also available at the callback origin, where no user signs in.
@@ -44,10 +47,33 @@ public struct Endpoint: Sendable {
         case everyone
     }
 
-    package enum Audience: Sendable {
+    /// The users whom an endpoint answers.
+    package enum Audience: Sendable, Hashable {
         case everyone
         case signedIn
-        case administrators
+        /// Users whose role has a right of the administration, by the method of the request.
+        ///
+        /// A right is nil if each of them suffices.
+        case administration(reading: AdministrationRight?, changing: AdministrationRight?)
+
+        /// The verdict on a request of a user.
+        package enum Admission: Sendable, Hashable {
+            case admitted
+            /// The user may not know what is there.
+            case hidden
+            /// The user has rights of the administration, but not this one, which the change needs.
+            case refused(AdministrationRight)
+        }
+
+        /// Judges a request of a user by the role that the user has now.
+        ///
+        /// - Parameter isChange: Whether the request submits a form.
+        package func admission(of user: User, changing isChange: Bool) -> Admission {
+            guard case .administration(let reading, let changing) = self else { return .admitted }
+            guard user.hasRights else { return .hidden }
+            guard let right = isChange ? changing : reading, !user.may(right) else { return .admitted }
+            return isChange ? .refused(right) : .hidden
+        }
     }
 
     /// The URL to which the path of an endpoint is relative.
@@ -61,6 +87,8 @@ public struct Endpoint: Sendable {
         case root
         /// The metadata URLs of the issuer (RFC 8414 §3.1, OpenID Connect Discovery §4); ``Endpoint/path`` is ignored.
         case metadata
+        /// The metadata URL of the resource at the path of the endpoint below the issuer (RFC 9728 §3.1).
+        case resourceMetadata
     }
 
     /// Whether the endpoint answers without the store, so that it waits only briefly for it.
@@ -82,6 +110,7 @@ public struct Endpoint: Sendable {
         case .host: [path]
         case .root: Set(["/", issuer.path, issuer.path + "/"].filter { !$0.isEmpty }).sorted()
         case .metadata: issuer.metadataURLs.map { String($0.dropFirst(issuer.origin.count)) }
+        case .resourceMetadata: ["/.well-known/oauth-protected-resource" + issuer.path + path]
         }
     }
 

@@ -8,7 +8,7 @@ package struct LinkedPages: Sendable {
     let passwordChange: Endpoint
     /// The page on which a user adds and deletes passkeys.
     let passkeys: Endpoint
-    /// The page to which the first administrator comes after the first sign-in.
+    /// The page to which the first owner comes after the first sign-in.
     let firstSteps: Endpoint
     /// The page on which a developer changes the registration of a client, whose path has `{client_id}`.
     let clientSettings: Endpoint

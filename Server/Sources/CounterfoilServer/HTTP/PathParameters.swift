@@ -9,6 +9,8 @@ public struct PathParameters: Sendable, Hashable {
     public var userID: UserIdentifier?
     /// The value of `{logo}`; nil if the path of the endpoint does not contain it.
     public var logo: LogoIdentifier?
+    /// The segments for the other placeholders by name, as they were sent.
+    package var segments: [String: String] = [:]
 
     /// Creates parameters; all are nil for most endpoints.
     public init(clientID: ClientIdentifier? = nil, userID: UserIdentifier? = nil, logo: LogoIdentifier? = nil) {

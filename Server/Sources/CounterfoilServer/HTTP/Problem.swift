@@ -39,9 +39,9 @@ package enum Problem: String, CaseIterable, Sendable {
     case cookiesMissing = "cookies-missing"
     /// The form does not contain the value of any button, so the user's decision is unknown.
     case noDecision = "no-decision"
-    /// The one-time link for creating the first administrator is wrong, or a newer one has replaced it.
+    /// The one-time link for creating the first owner is wrong, or a newer one has replaced it.
     case linkExpired = "link-expired"
-    /// The first administrator exists, so the one-time link was used, or is not needed.
+    /// An owner exists, so the one-time link was used, or is not needed.
     case alreadySetUp = "already-set-up"
     /// The link for a new password was used, has expired, was replaced, or has ended with a change of the account.
     case recoveryLinkOver = "recovery-link-over"
@@ -72,7 +72,13 @@ package enum Problem: String, CaseIterable, Sendable {
     case clientPending = "application-pending"
     /// The client is in development, and its developer does not name the user; placeholder `application`.
     case clientInDevelopment = "application-in-development"
-    /// Only administrators register clients at this server, and the user is none.
+    /// The role of the user has not the right to do this; placeholder `roles`, those that have it.
+    case rightMissing = "right-missing"
+    /// The account has a stronger role than the user; placeholders `role` and `roles`, those that may change it.
+    case strongerAccount = "stronger-account"
+    /// The user may not give or withdraw a role; placeholders `role` and `roles`, those that may.
+    case roleUnassignable = "role-unassignable"
+    /// Only some users register clients at this server, and the user is none of them.
     case registrationClosed = "registration-closed"
     /// Too many password checks are waiting, a client failed to authenticate too often, or a client retried a
     /// refresh too often.
@@ -106,7 +112,7 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged
         case .userNotActive: .accountChanged
-        case .needsAdministrator: .notAdministrator
+        case .needsAdministrator, .rightMissing, .strongerAccount, .roleUnassignable: .notAdministrator
         case .needsStrongerSignIn, .needsPasskey: AuditEvent.Reason(.unmetAuthenticationRequirements)
         case .clientSuspended: .clientSuspended
         case .clientPending, .clientInDevelopment: .clientNotApproved

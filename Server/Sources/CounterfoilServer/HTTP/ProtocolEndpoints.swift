@@ -2,7 +2,9 @@ import HTTPTypes
 
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
-    package static let protocolEndpoints = [
+    package static let protocolEndpoints = ofProtocol + administrationAPI
+
+    private static let ofProtocol = [
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
@@ -108,7 +110,7 @@ extension Endpoint {
     public static let registeredClient = answering(
         "registeredClient", "/oauth2/register/{client_id}", [.get, .put, .delete], scriptAccess: .everyone)
 
-    /// The page behind the one-time link with which the first administrator creates an account.
+    /// The page behind the one-time link with which the first owner creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
 
     // The form of the next three can contain an authorization request, which an app can have opened in a popup.

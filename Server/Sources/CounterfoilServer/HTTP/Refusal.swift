@@ -37,6 +37,8 @@ package struct Refusal: Sendable {
         case page
         /// A program, which gets JSON.
         case json
+        /// A program that calls the administration API, which gets problem details (RFC 9457).
+        case problem
     }
 
     /// The target of the button on the error page.
@@ -58,6 +60,8 @@ package struct Refusal: Sendable {
     private var continueLink: ContinueLink?
     /// The details for the developer of the client, on the error page and in the log.
     private var details: (any DeveloperDetails)?
+    /// The problem details for a program; nil for those that follow from the status and the error.
+    private var problemDetails: ProblemDetails?
     /// The identifier of the client for the log; it may be unverified, and no client may have it.
     var client: ClientIdentifier?
     /// The user of the grant that the request presented, for the log; nil if it presented none.
@@ -112,6 +116,14 @@ package struct Refusal: Sendable {
         fault = nil
         reason = Self.reason(of: error)
         if let challenge { fields[.wwwAuthenticate] = challenge }
+    }
+
+    /// Creates the refusal of a request to the administration API.
+    init(_ details: ProblemDetails, fields: HTTPFields = [:]) {
+        self.init(OAuthError(.invalidRequest, nil, reason: details.logged), status: details.status)
+        problemDetails = details
+        reason = nil
+        self.fields = fields
     }
 
     /// Creates a refusal whose response is a redirect or a page other than the error page; the OAuth error appears only
@@ -187,6 +199,9 @@ package struct Refusal: Sendable {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let body = (try? encoder.encode(TokenErrorResponse(error))) ?? Data(#"{"error":"server_error"}"#.utf8)
             return Reply(status, .json(Array(body)), fields: fields)
+        case .problem:
+            let details = problemDetails ?? ProblemDetails(status, detail: error.description)
+            return Reply(status, .problem(details.encoded()), fields: fields)
         case .page:
             let page = ProblemPage(
                 status: status.code, title: words(problem.title(values)),

@@ -72,7 +72,7 @@ extension NotFoundError: Refusing {
     var refusal: Refusal { .notFound }
 }
 
-/// The error that a user who is no administrator opens the registration of clients, which only administrators may use.
+/// The error that a user opens the registration of clients, which ``RegistrationPolicy`` leaves to others.
 package struct RegistrationClosedError: Error {
     package init() {}
 }

@@ -14,6 +14,8 @@ public struct Reply: Sendable {
         case none
         /// Encoded JSON.
         case json([UInt8])
+        /// Encoded problem details (RFC 9457).
+        case problem([UInt8])
         /// A signed JWT; the content type is `client/` followed by the token type.
         case signed(String, type: TokenType)
         /// A page, which the web layer renders as HTML.

@@ -11,7 +11,7 @@ struct IntrospectionEndpoint: Sendable {
     let issuer: Issuer
     let callers: IntrospectionAuthenticator
     let registry: CachedRegistry
-    let store: any GrantStore
+    let store: any GrantStore & UserAttributeStore
     let accessTokens: VerifiedTokenCache
     let keys: any SigningKeys
     let wallClock: @Sendable () -> Date
@@ -26,29 +26,47 @@ struct IntrospectionEndpoint: Sendable {
         let answer = try await ClientRequestError.attributing(to: caller.clientID) {
             try await self.answer(about: try AnyToken(parsing: form), to: caller)
         }
-        guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(answer.encoded())) }
+        guard request.accepts(TokenType.introspectionResponse) else { return Reply(.ok, .json(try answer.encoded())) }
         return Reply(
             .ok, .signed(try signed(answer, for: caller, in: request.context.span), type: .introspectionResponse))
+    }
+
+    /// The response about a token, and the claims about its user.
+    private struct Answer {
+        let response: IntrospectionResponse
+        var user = UserClaims()
+
+        func encoded() throws -> [UInt8] {
+            var writer = JSONWriter(reservingCapacity: 1024)
+            try writer.object { writer in try write(to: &writer) }
+            return writer.bytes
+        }
+
+        func write(to writer: inout JSONWriter) throws {
+            response.writeMembers(to: &writer)
+            try writer.claims(user)
+        }
     }
 
     /// Returns the response about a token.
     ///
     /// RFC 7662 §4: the token must be genuine, current, not revoked and visible to the caller. If any of this
     /// is not the case, the response is only `active: false`.
-    private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> IntrospectionResponse {
+    private func answer(about token: AnyToken, to caller: IntrospectionCaller) async throws -> Answer {
         guard let issued = try? accessTokens.verify(token, keys: keys.publicKeys), issued.isCurrent(at: wallClock()),
             let view = View(of: issued.claims, for: caller),
-            let standing = try await standing(of: issued.claims)
-        else { return .inactive }
+            let standing = try await TokenStanding(of: issued.claims, in: store, registry)
+        else { return Answer(response: .inactive) }
         let claims = issued.claims
-        return .active(
+        let scope = view.scope.intersection(standing.scope)
+        let response = IntrospectionResponse.active(
             IntrospectionResponse.ActiveToken(
                 issuer: claims.issuer,
                 subject: claims.subject,
                 audience: view.audience,
                 clientID: claims.clientID,
                 username: standing.username,
-                scope: view.scope.intersection(standing.scope),
+                scope: scope,
                 expires: claims.expires,
                 issuedAt: claims.issuedAt,
                 tokenID: claims.tokenID,
@@ -57,6 +75,12 @@ struct IntrospectionEndpoint: Sendable {
                 authenticationMethods: claims.authenticationMethods,
                 keyThumbprint: claims.keyThumbprint
             ))
+        guard case .user(let facts) = standing.subject else { return Answer(response: response) }
+        let release = ClaimRelease(
+            scopes: try await registry.atArrival().scopeClaims(), requested: RequestedClaims(), scope: scope,
+            accessScope: scope, claimScope: Scope())
+        return Answer(
+            response: response, user: try await store.claims(in: .accessToken, about: facts.user, by: release))
     }
 
     /// The part of a token that a caller may see.
@@ -79,46 +103,20 @@ struct IntrospectionEndpoint: Sendable {
         }
     }
 
-    /// The part of the authorization that is still valid.
-    private struct Standing {
-        /// The scope that is still allowed; the user can have withdrawn a part.
-        let scope: Scope
-        let username: String?
-    }
-
-    /// Reads the part of a token's authorization that is still valid, in one query; nil if nothing is valid.
-    private func standing(of claims: AccessTokenClaims) async throws(StoreFault) -> Standing? {
-        guard let id = claims.grantID.flatMap(GrantIdentifier.init) else {
-            // RFC 9068 §2.2: a client that acts without a user is the subject of its token.
-            guard claims.subject == claims.clientID.rawValue,
-                let client = try await registry.fresh().client(claims.clientID), client.suspension == nil,
-                !client.approvedMachineScope.isEmpty
-            else { return nil }
-            return Standing(scope: client.approvedMachineScope, username: nil)
-        }
-        // The store deletes the grants of a deleted client, so one query checks the grant and the client.
-        guard let facts = try await store.grantFacts(id), facts.hold, facts.grant.clientID == claims.clientID
-        else { return nil }
-        // OpenID Connect Core §8.1: a pairwise identifier must not reveal the user. The response about a token with
-        // a pairwise `sub` therefore has no `username`.
-        let isPublic = claims.subject == facts.user.id.rawValue
-        return Standing(scope: facts.grant.scope, username: isPublic ? facts.user.username.rawValue : nil)
-    }
-
     /// Returns the response as a signed JWT.
     ///
     /// RFC 9701 §5: only `iss`, `aud` and `iat` are at the top level. All claims of the token are inside
     /// `token_introspection`, so that the JWT cannot be mistaken for an access token.
     private func signed(
-        _ answer: IntrospectionResponse, for caller: IntrospectionCaller, in span: (any TraceSpan)?
+        _ answer: Answer, for caller: IntrospectionCaller, in span: (any TraceSpan)?
     ) throws -> String {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
         var writer = JSONWriter(reservingCapacity: 1024)
-        writer.object { writer in
+        try writer.object { writer in
             writer.member("iss", issuer.rawValue)
             writer.member("aud", caller.clientID.rawValue)
             writer.member("iat", Int64(wallClock().timeIntervalSince1970))
-            writer.member("token_introspection", object: { writer in answer.writeMembers(to: &writer) })
+            try writer.member("token_introspection", object: { writer in try answer.write(to: &writer) })
         }
         return try span.during(.signature) { try key.sign(json: writer.bytes, type: .introspectionResponse) }
     }

@@ -8,10 +8,10 @@ struct IssuingFacts: Sendable {
     let grant: Grant
     let user: User
     let client: RegisteredClient
-    /// The scope of this token request, which decides whether an ID token is issued and which claims it contains.
+    /// The scope of this token request, which decides whether an ID token is issued.
     let scope: Scope
-    /// The part of `Grant.claimScope` that the client may still have.
-    let claimScope: Scope
+    /// The claims about the user.
+    let claims: TokenClaims
     /// The audience of the access token, and the scope of the access token at this audience.
     let target: TokenTarget
     /// The `nonce` of the authorization request; nil for a refresh (OpenID Connect Core §12.2).
@@ -57,7 +57,8 @@ struct TokenIssuer: Sendable {
                 authenticationContext: facts.grant.context.urn,
                 authenticationMethods: facts.grant.methods.references,
                 grantID: facts.grant.id.rawValue,
-                keyThumbprint: facts.provenKey
+                keyThumbprint: facts.provenKey,
+                user: facts.claims.accessToken
             ), type: facts.target.type)
         return TokenResponse(
             accessToken: accessToken,
@@ -143,7 +144,7 @@ struct TokenIssuer: Sendable {
             authenticationContext: facts.grant.context.urn,
             authenticationMethods: facts.grant.methods.references,
             sessionID: try facts.grant.sessionID.map { try subjects.sessionID(for: $0, client: facts.client) },
-            user: userClaims(in: facts)
+            user: facts.claims.idToken
         )
         return IDToken(try span.during(.signature) { try signingKey.sign(claims) })
     }
@@ -157,23 +158,6 @@ struct TokenIssuer: Sendable {
         let step: TimeInterval = 30
         let jump = (wall.timeIntervalSince(clock()) / step).rounded() * step
         return min(wall, grant.authenticatedAt.addingTimeInterval(jump))
-    }
-
-    /// Returns the claims about the user that an ID token contains.
-    ///
-    /// These are the individually requested claims (OpenID Connect Core §5.5) that the scope of this token request or
-    /// ``IssuingFacts/claimScope`` covers. If the policy of the client says so, the claims of the scopes `profile` and
-    /// `email` are added (§5.4).
-    private func userClaims(in facts: IssuingFacts) -> UserClaims {
-        var names: Set<String> = []
-        if !facts.grant.claims.idToken.isEmpty {
-            names = facts.grant.claims.idToken.intersection(
-                UserClaims.names(for: facts.scope.union(facts.claimScope)))
-        }
-        if facts.client.policy.putsUserClaimsInIDToken {
-            names.formUnion(UserClaims.names(for: facts.scope.intersection(Scope([.profile, .email]))))
-        }
-        return names.isEmpty ? UserClaims() : UserClaims(of: facts.user).named(names)
     }
 
     private func key(_ algorithm: SigningAlgorithm) throws -> SigningKey {

@@ -25,7 +25,8 @@ package struct Invitations: Sendable {
     package struct Draft: Sendable {
         /// The email address of the account; nil for an account without one.
         package var email: EmailAddress?
-        package var isAdministrator: Bool
+        /// The role of the account; nil for none.
+        package var role: UserRole?
         /// The client that the person is invited to use; nil for none.
         package var clientID: ClientIdentifier?
         /// The number of days for which the link is valid.
@@ -34,11 +35,11 @@ package struct Invitations: Sendable {
         package var mailLanguage: Language?
 
         package init(
-            email: EmailAddress? = nil, isAdministrator: Bool = false, clientID: ClientIdentifier? = nil,
+            email: EmailAddress? = nil, role: UserRole? = nil, clientID: ClientIdentifier? = nil,
             days: Int = Invitations.standardDays, mailLanguage: Language? = nil
         ) {
             self.email = email
-            self.isAdministrator = isAdministrator
+            self.role = role
             self.clientID = clientID
             self.days = days
             self.mailLanguage = mailLanguage
@@ -74,10 +75,11 @@ package struct Invitations: Sendable {
         }
         let invitation = Invitation(
             digest: ArtefactDigest(of: secret), email: draft.email, isMailed: mail != nil,
-            isAdministrator: draft.isAdministrator, clientID: draft.clientID, createdAt: now,
+            role: draft.role, clientID: draft.clientID, createdAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(lifetime)))
         let detail =
-            "created the invitation \(invitation.shortID)" + (invitation.isAdministrator ? ", as an administrator" : "")
+            "created the invitation \(invitation.shortID)"
+            + (invitation.role.map { ", with the role \($0.rawValue)" } ?? "")
         let outcome = try await store.addInvitation(invitation, sending: mail, recording: [event(invitation, detail)])
         guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
             return .emailTaken

@@ -121,8 +121,8 @@ package struct MailQueue: Sendable {
         guard let user else { return refused(.unknownUser) }
         guard user.disabledAt == nil else { return refused(.disabled) }
         guard let address = user.email else { return refused(.userLink, "the account has no email address") }
-        guard user.profile.isEmailVerified == true || !user.isAdministrator else {
-            return refused(.userLink, "the email address of an administrator is not verified")
+        guard user.profile.isEmailVerified == true || !user.hasRights else {
+            return refused(.userLink, "the email address of a user with rights of the administration is not verified")
         }
         guard verdict == .admitted else { return refused(.throttledUser, "mails to the address") }
         let secret = MailLinkSecret(random: random)

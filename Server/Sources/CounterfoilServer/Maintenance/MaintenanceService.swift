@@ -118,6 +118,7 @@ public struct MaintenanceService: Sendable {
             return false
         }
         try await maintainKeys()
+        try await registerAdministrationAPI()
         try await renewSecondFactors(steps)
         let limits = try await limits()
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
@@ -189,6 +190,12 @@ public struct MaintenanceService: Sendable {
             auditor.countRecorded(deleted(removed))
         }
         try await keys.follow(logger: logger)
+    }
+
+    /// Registers the administration API with its scopes, if the server has it and something is missing.
+    package func registerAdministrationAPI() async throws {
+        try await AdministrationAPIRegistration(settings: settings, registry: registry, store: store, auditor: auditor)
+            .complete(now: clock())
     }
 
     /// Deletes the audit events whose retention period has ended.

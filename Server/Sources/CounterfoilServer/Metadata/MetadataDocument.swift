@@ -7,6 +7,8 @@ package struct MetadataDocument: Sendable {
     /// The facts in the registry on which the metadata depend.
     struct Facts: Equatable {
         var scopes = MetadataDocument.standardScopes.map(\.rawValue)
+        /// The claims that the listed scopes of the owner release.
+        var claims: [String] = []
         var kinds: Set<UnregisteredClientKind> = []
     }
 
@@ -24,11 +26,14 @@ package struct MetadataDocument: Sendable {
         return try document.metadata(try await document.facts(of: try await CachedRegistry(store).fresh())).encoded()
     }
 
-    /// Reads the standard scopes and then the other listed scopes, with the accepted kinds of unregistered clients.
+    /// Reads the standard scopes and then the other listed scopes, with their claims and the accepted kinds of
+    /// unregistered clients.
     func facts(of registry: CurrentRegistry) async throws(StoreFault) -> Facts {
         let scopes = try await registry.scopes()
         var facts = Facts()
-        facts.scopes += scopes.filter { $0.isListed && !$0.token.isStandard }.map(\.token.rawValue)
+        let listed = scopes.filter { $0.isListed && !$0.token.isStandard }
+        facts.scopes += listed.map(\.token.rawValue)
+        facts.claims = Set(listed.filter { !$0.claims.isEmpty }.flatMap(\.claims.names)).sorted().map(\.rawValue)
         facts.kinds = try await registry.effectiveUnregisteredClientPolicy(settings).kinds
         return facts
     }
@@ -70,7 +75,7 @@ package struct MetadataDocument: Sendable {
         metadata.idTokenSigningAlgValuesSupported = KeyRing.algorithms.map(\.rawValue)
         metadata.claimsSupported =
             ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "at_hash", "acr", "amr", "sid"]
-            + UserClaims.all.sorted()
+            + UserClaims.all.sorted() + facts.claims
         metadata.claimsParameterSupported = true
         metadata.acrValuesSupported = AuthenticationContext.allCases.map(\.urn)
         metadata.backchannelLogoutSupported = true

@@ -18,6 +18,8 @@ struct DPoPProofs: Sendable {
     private let wallClock: @Sendable () -> Date
     /// The URLs that the server publishes for each of ``endpoints``, by the path of the endpoint.
     private let uris: [String: [ProofURI]]
+    /// The origin of the issuer.
+    private let origin: String
 
     init(
         settings: ServerSettings, serverKey: ServerKey, used: any ProofUseStore,
@@ -26,6 +28,7 @@ struct DPoPProofs: Sendable {
         self.used = used
         self.clock = clock
         self.wallClock = wallClock
+        origin = settings.issuer.origin
         nonces = ProofNonces(keys: serverKey.proofNonces.all)
         verifier = DPoPProofVerifier(nonces: nonces, requiresNonce: settings.requiresProofNonce)
         uris = Dictionary(
@@ -47,8 +50,15 @@ struct DPoPProofs: Sendable {
         let fields = request.proofFields
         guard !fields.isEmpty else { return nil }
         return try verifier.verify(
-            fields, method: request.head.method.rawValue, uris: uris[endpoint.path] ?? [], presenting: token,
+            fields, method: request.head.method.rawValue, uris: uris(of: request, at: endpoint), presenting: token,
             at: wallClock(), nonceTime: clock())
+    }
+
+    /// The URLs that a proof may name: those of the endpoint or, at the administration API, that of the request.
+    private func uris(of request: IncomingRequest, at endpoint: Endpoint) -> [ProofURI] {
+        guard endpoint.isOfAdministrationAPI else { return uris[endpoint.path] ?? [] }
+        let path = (request.head.path ?? "").prefix { $0 != "?" }
+        return ProofURI(origin + path).map { [$0] } ?? []
     }
 
     /// Notes the use of a proof, after everything else in its request was accepted; nil has no effect.
@@ -72,7 +82,8 @@ struct DPoPProofs: Sendable {
     ///
     /// RFC 9449 §8.2: every response may contain one, so that the client has a nonce before it needs one.
     func supplyingNonce(_ reply: Reply, to request: IncomingRequest, at endpoint: Endpoint) -> Reply {
-        guard let field = HTTPField.Name.dpop, let name = HTTPField.Name.dpopNonce, uris[endpoint.path] != nil,
+        guard let field = HTTPField.Name.dpop, let name = HTTPField.Name.dpopNonce,
+            endpoint.isOfAdministrationAPI || uris[endpoint.path] != nil,
             request.head.headerFields.contains(field)
         else { return reply }
         var reply = reply

@@ -135,8 +135,9 @@ extension ServerComponents {
     /// Returns the changes that a signed-in user makes in one request.
     package func team(of user: User, in request: IncomingRequest, now: Date) -> ClientTeam {
         ClientTeam(
-            store, by: .user(user, request, isAdministrator: user.isAdministrator),
-            ownerLimit: user.isAdministrator ? .max : settings.clientsPerDeveloper, notifying: auditor.notices, at: now,
+            store, by: .user(user, request, isAdministrator: user.may(.writeClients)),
+            ownerLimit: user.may(.writeClients) ? .max : settings.clientsPerDeveloper, notifying: auditor.notices,
+            at: now,
             counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

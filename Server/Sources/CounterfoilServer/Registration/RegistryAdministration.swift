@@ -33,7 +33,7 @@ package struct RegistryAdministration: Sendable {
     /// Adds a scope.
     package func add(_ draft: ScopeDraft) async throws -> ScopeDefinition {
         let scope = try draft.checkedAsNew()
-        let events = [event(.setting, nil, "created the scope \(scope.token)")]
+        let events = [event(.setting, nil, "created the scope \(scope.token)\(scope.claims.detail)")]
         switch try await store.addScope(scope, recording: events) {
         case .added: count(events)
         case .exists: throw ScopeRefusal([ScopeDraft.FieldProblem(.name, .nameTaken)])
@@ -145,6 +145,16 @@ extension ScopeDefinition {
         ]
         return (changed.isEmpty ? "" : ", texts: " + changed.map(\.rawValue).joined(separator: " "))
             + options.filter { $0.1 != $0.2 }.map { ", \($0.1 ? "" : "not ")\($0.0)" }.joined()
+            + (claims == former.claims ? "" : claims.isEmpty ? ", no claims" : claims.detail)
+    }
+}
+
+extension ReleasedClaims {
+    /// The claims and their places, for the audit log; empty for none.
+    fileprivate var detail: String {
+        guard !isEmpty else { return "" }
+        return ", claims: " + names.sorted().map(\.rawValue).joined(separator: " ") + " in "
+            + places.map(\.rawValue).sorted().joined(separator: " ")
     }
 }
 

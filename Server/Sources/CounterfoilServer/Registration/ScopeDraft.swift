@@ -10,6 +10,10 @@ package struct ScopeDraft: Sendable, Hashable {
     package var isListed = false
     package var startsTicked = false
     package var isReserved = false
+    /// The names of the claims that the scope releases, delimited by white space or commas.
+    package var claims = ""
+    /// The places in which clients get the claims; without claims, they have no effect.
+    package var claimPlaces: Set<ReleasedClaims.Place> = []
 
     /// Creates an empty draft.
     package init() {}
@@ -22,10 +26,12 @@ package struct ScopeDraft: Sendable, Hashable {
         isListed = scope.isListed || scope.token.isStandard
         startsTicked = scope.startsTicked
         isReserved = scope.isReserved
+        claims = scope.claims.names.sorted().map(\.rawValue).joined(separator: "\n")
+        claimPlaces = scope.claims.places
     }
 
     package enum Field: Sendable, Hashable {
-        case name, isListed, startsTicked, isReserved
+        case name, isListed, startsTicked, isReserved, claims, claimPlaces
         case text(Language)
 
         /// The name of the field in the submitted form.
@@ -35,6 +41,8 @@ package struct ScopeDraft: Sendable, Hashable {
             case .isListed: "listed"
             case .startsTicked: "starts_ticked"
             case .isReserved: "reserved"
+            case .claims: "claims"
+            case .claimPlaces: "claim_places"
             case .text(let language): "text_\(language.rawValue)"
             }
         }
@@ -61,27 +69,48 @@ package struct ScopeDraft: Sendable, Hashable {
             case standardIsListed = "scopes.standard-is-listed"
             case changedMeanwhile = "scopes.changed-meanwhile"
             case inUse = "scopes.in-use"
+            case claimsOfStandard = "scopes.claims-of-standard"
+            case noClaimPlace = "scopes.no-claim-place"
         }
     }
 
     /// Checks the draft of a new scope.
     package func checkedAsNew() throws(ScopeRefusal) -> ScopeDefinition {
         guard let token = Scope.Token(name) else {
-            throw ScopeRefusal([FieldProblem(.name, .notAName)] + textProblems)
+            throw ScopeRefusal([FieldProblem(.name, .notAName)] + textProblems + claimProblems)
         }
-        guard !token.isStandard else { throw ScopeRefusal([FieldProblem(.name, .nameOfStandard)] + textProblems) }
+        guard !token.isStandard else {
+            throw ScopeRefusal([FieldProblem(.name, .nameOfStandard)] + textProblems + claimProblems)
+        }
         return try checked(as: token)
     }
 
     /// Checks the draft of a scope that exists, whose name cannot change.
     package func checked(as token: Scope.Token) throws(ScopeRefusal) -> ScopeDefinition {
-        var problems = textProblems
+        var problems = textProblems + claimProblems
         if token.isStandard, !isListed { problems.append(FieldProblem(.isListed, .standardIsListed)) }
+        if token.isStandard, !claimNames.isEmpty { problems.append(FieldProblem(.claims, .claimsOfStandard)) }
         guard problems.isEmpty else { throw ScopeRefusal(problems) }
         let texts = texts.mapValues(Self.trimmed).filter { !$0.value.isEmpty }
         return ScopeDefinition(
             token: token, description: texts[.standard] ?? "", texts: texts.filter { $0.key != .standard },
-            isListed: isListed, startsTicked: startsTicked, isReserved: isReserved)
+            isListed: isListed, startsTicked: startsTicked, isReserved: isReserved,
+            claims: claimNames.isEmpty
+                ? ReleasedClaims()
+                : ReleasedClaims(names: Set(claimNames.compactMap(ClaimName.init(_:))), places: claimPlaces))
+    }
+
+    private var claimNames: [String] { claims.split { $0.isWhitespace || $0 == "," }.map(String.init) }
+
+    private var claimProblems: [FieldProblem] {
+        let names = claimNames
+        guard Set(names).count <= ReleasedClaims.limit else {
+            return [FieldProblem(.claims, ClaimProblem.tooManyInScope)]
+        }
+        if let problem = names.compactMap({ ClaimProblem(withName: $0) }).first {
+            return [FieldProblem(.claims, problem)]
+        }
+        return names.isEmpty || !claimPlaces.isEmpty ? [] : [FieldProblem(.claimPlaces, .noClaimPlace)]
     }
 
     private var textProblems: [FieldProblem] {
@@ -113,6 +142,8 @@ extension ScopeDefinition {
         RecordDigest(
             [
                 token.rawValue, description, "\(isListed)", "\(startsTicked)", "\(isReserved)",
+                claims.names.sorted().map(\.rawValue).joined(separator: " "),
+                claims.places.map(\.rawValue).sorted().joined(separator: " "),
             ] + texts.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { [$0.key.rawValue, $0.value] }
         ).text
     }

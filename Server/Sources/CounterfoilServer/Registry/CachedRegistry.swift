@@ -119,6 +119,13 @@ package struct CurrentRegistry: RegistryReader {
         try await cached(.singleton, in: records.scopes) { () async throws(StoreFault) in try await store.scopes() }
     }
 
+    /// Returns the claims that the scopes of the owner release.
+    func scopeClaims() async throws(StoreFault) -> ScopeClaims {
+        try await cached(.singleton, in: records.scopeClaims) { () async throws(StoreFault) in
+            ScopeClaims(try await scopes(), beside: try await resources())
+        }
+    }
+
     package func unregisteredClientPolicy() async throws(StoreFault) -> UnregisteredClientPolicy {
         try await cached(.singleton, in: records.policy) { () async throws(StoreFault) in
             try await store.unregisteredClientPolicy()
@@ -156,6 +163,7 @@ private final class RegistryRecords: Sendable {
     let apis = RegistryCache<SingletonKey, RegisteredAPIs>(capacity: 1)
     let callers = RegistryCache<ClientIdentifier, RegisteredResource?>(capacity: 256)
     let scopes = RegistryCache<SingletonKey, [ScopeDefinition]>(capacity: 1)
+    let scopeClaims = RegistryCache<SingletonKey, ScopeClaims>(capacity: 1)
     let policy = RegistryCache<SingletonKey, UnregisteredClientPolicy>(capacity: 1)
     let branding = RegistryCache<SingletonKey, Branding>(capacity: 1)
     let idleLifetime = RegistryCache<SingletonKey, Int?>(capacity: 1)

@@ -76,7 +76,10 @@ extension CurrentRegistry {
     func apis(
         named resources: [Resource], orOf scope: Scope, of client: RegisteredClient, _ settings: ServerSettings
     ) async throws -> NamedResources {
-        guard resources.isEmpty else { return try await named(resources, issuer: settings.issuer) }
+        let claimScope = try await scopeClaims().scope
+        guard resources.isEmpty else {
+            return try await named(resources, issuer: settings.issuer, claimScope: claimScope)
+        }
         let registered = try await self.apis()
         let allowed =
             client.isUnregistered ? try await effectiveUnregisteredClientPolicy(settings).resources : nil
@@ -88,9 +91,10 @@ extension CurrentRegistry {
         if scope.contains(.openID), let server = settings.issuer.resource, server != api.resource {
             followed.append(server)
         }
-        let apis = try await named(followed, issuer: settings.issuer)
+        let apis = try await named(followed, issuer: settings.issuer, claimScope: claimScope)
         // A scope of several APIs can mean access to another one where the user allowed it without an API.
         return NamedResources(
-            known: apis.known, unknown: apis.unknown, followFromScope: registered.haveOneOwner(scope))
+            known: apis.known, unknown: apis.unknown, followFromScope: registered.haveOneOwner(scope),
+            claimScope: apis.claimScope)
     }
 }

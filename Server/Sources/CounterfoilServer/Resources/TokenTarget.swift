@@ -5,7 +5,7 @@ import CounterfoilStore
 /// The APIs that a request or grant names, or that follow from its scope, as they are registered now (RFC 8707 §2).
 ///
 /// The server itself counts as an API: its issuer identifier is the resource indicator, its UserInfo endpoint
-/// is the API, and its scopes are those for OpenID Connect claims.
+/// is the API, and its scopes are those for claims: of OpenID Connect, and of the owner (``ScopeClaims``).
 struct NamedResources: Sendable {
     /// A registered API, or the server itself.
     struct NamedResource: Sendable {
@@ -28,11 +28,16 @@ struct NamedResources: Sendable {
     let unknown: [Resource]
     /// Whether the request names no API, and the first of ``known`` follows from its scope (RFC 9068 §3).
     let followFromScope: Bool
+    /// The scopes of the owner that belong to the server itself (``ScopeClaims/scope``).
+    let claimScope: Scope
 
-    init(known: [NamedResource], unknown: [Resource], followFromScope: Bool = false) {
+    init(
+        known: [NamedResource], unknown: [Resource], followFromScope: Bool = false, claimScope: Scope = Scope()
+    ) {
         self.known = known
         self.unknown = unknown
         self.followFromScope = followFromScope
+        self.claimScope = claimScope
     }
 
     /// Whether the token is for the default audience: no API is named, and none follows from the scope.
@@ -65,7 +70,14 @@ struct NamedResources: Sendable {
 
 extension RegistryReader {
     /// Looks up the APIs for resource indicators.
-    func named(_ resources: [Resource], issuer: Issuer) async throws(StoreFault) -> NamedResources {
+    ///
+    /// - Parameters:
+    ///   - resources: The resource indicators.
+    ///   - issuer: The issuer identifier, which is the resource indicator of the server itself.
+    ///   - claimScope: The scopes of the owner that belong to the server itself (``ScopeClaims/scope``).
+    func named(
+        _ resources: [Resource], issuer: Issuer, claimScope: Scope
+    ) async throws(StoreFault) -> NamedResources {
         var known: [NamedResources.NamedResource] = []
         var unknown: [Resource] = []
         let server = issuer.resource
@@ -76,14 +88,14 @@ extension RegistryReader {
                 unknown.append(resource)
                 continue
             }
-            let own = isServer ? ScopeDefinition.ofUserInfo : Scope()
+            let own = isServer ? ScopeDefinition.ofUserInfo.union(claimScope) : Scope()
             known.append(
                 NamedResources.NamedResource(
                     resource: api?.resource ?? server ?? resource, name: api?.name,
                     scope: (api?.scope ?? Scope()).union(own), tokenType: api?.tokenType ?? .atJWT,
                     requiresBoundTokens: api?.requiresBoundTokens ?? false))
         }
-        return NamedResources(known: known, unknown: unknown)
+        return NamedResources(known: known, unknown: unknown, claimScope: claimScope)
     }
 }
 
@@ -141,7 +153,7 @@ struct TokenTarget: Sendable {
             requiresBoundTokens = covering.requiresBoundTokens
         } else if scope.contains(.openID) {
             audience = [issuer.rawValue]
-            self.scope = scope.intersection(ScopeDefinition.ofUserInfo)
+            self.scope = scope.intersection(ScopeDefinition.ofUserInfo.union(named.claimScope))
             type = .atJWT
             requiresBoundTokens = false
         } else {

@@ -109,6 +109,9 @@ public struct ServerSettings: Sendable, Hashable {
     /// The header fields that scripts of other origins may send in addition to the CORS-safelisted ones (Fetch §3.2.2).
     public var crossOriginFields: [String] = Self.standardCrossOriginFields
 
+    /// Whether the server has the administration API at `/api/v1`.
+    public var offersAdministrationAPI = false
+
     /// Additional paths of endpoints, for clients in which the paths of another server are hard-coded.
     public var endpointAliases = EndpointAliases()
     /// A second origin for the callback URLs of native clients; nil if there is none.
@@ -165,7 +168,7 @@ public enum SecondFactorPolicy: String, Sendable, Hashable, CaseIterable {
     case off
     /// Every user can set one up, which is the default.
     case offered
-    /// Administrators must have one, and the others can.
+    /// Users whose role has rights of the administration must have one, and the others can.
     case administrators
     /// Every user must have one.
     case everyone
@@ -174,7 +177,7 @@ public enum SecondFactorPolicy: String, Sendable, Hashable, CaseIterable {
     package func isRequired(of user: User) -> Bool {
         switch self {
         case .off, .offered: false
-        case .administrators: user.isAdministrator
+        case .administrators: user.hasRights
         case .everyone: true
         }
     }
@@ -184,10 +187,18 @@ public enum SecondFactorPolicy: String, Sendable, Hashable, CaseIterable {
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     /// Every user may register clients, which is the default.
     case everyone
-    /// Only administrators may register clients.
+    /// Only users with the role ``UserRole/developer`` and administrators may register clients.
+    case developers
+    /// Only administrators may register clients: users with the right ``AdministrationRight/writeClients``.
     case administrators
 
-    package func isOpen(to user: User) -> Bool { self == .everyone || user.isAdministrator }
+    package func isOpen(to user: User) -> Bool {
+        switch self {
+        case .everyone: true
+        case .developers: user.role == .developer || user.may(.writeClients)
+        case .administrators: user.may(.writeClients)
+        }
+    }
 }
 
 /// The approval of a client that no administrator has registered or approved.

@@ -1,4 +1,4 @@
-/// The confirmation that the first administrator was created.
+/// The confirmation that the first owner was created.
 package struct SetupDonePage: Sendable, Hashable {
     package var username: String
     /// The path of the sign-in page, to which the button of this page leads.

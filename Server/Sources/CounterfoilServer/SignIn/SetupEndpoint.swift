@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 
-/// The one-time link for creating the first administrator.
+/// The one-time link for creating the first owner.
 ///
 /// Its secret is a message authentication code of a number in the store, so the link of one server is valid at every
 /// server with the same store and the same server key. Only the newest link is valid.
@@ -17,7 +17,7 @@ struct SetupLink: Sendable {
         keys = serverKey.setupLinks
     }
 
-    /// Returns the secret of a new link, which invalidates the former one; nil if there is an administrator.
+    /// Returns the secret of a new link, which invalidates the former one; nil if there is an owner.
     ///
     /// - Parameter limit: The time after which the former link was made, if it stays valid and is returned instead.
     func renew(
@@ -27,7 +27,7 @@ struct SetupLink: Sendable {
             .map { Base64URL.encode(Self.code(for: $0, keys.current)) }
     }
 
-    /// Returns true if a text is the secret of the newest link, and there is no administrator.
+    /// Returns true if a text is the secret of the newest link, and there is no owner.
     func matches(_ text: String) async throws(StoreFault) -> Bool {
         guard text.utf8.count <= 64, let code = Base64URL.decode(text), let nonce = try await store.setupNonce() else {
             return false
@@ -94,17 +94,17 @@ struct SetupEndpoint: Sendable {
             return again(.password, refusal)
         }
 
-        let administrator = User(
+        let owner = User(
             username: username,
             email: email,
             displayName: username.rawValue,
             passwordHash: try await hasher.hash(password),
-            isAdministrator: true,
+            role: .owner,
             createdAt: now
         )
         let event = auditor.event(
-            .account, by: request, user: administrator.id, detail: "created as the first administrator", now: now)
-        switch try await store.addFirstAdministrator(administrator, recording: [event]) {
+            .account, by: request, user: owner.id, detail: "created as the first owner", now: now)
+        switch try await store.addFirstOwner(owner, recording: [event]) {
         case .added:
             auditor.countRecorded(event)
             let done = SetupDonePage(
@@ -113,13 +113,13 @@ struct SetupEndpoint: Sendable {
             return Reply(.ok, .page(done))
         case .usernameTaken: return again(.username, SetupError.usernameTaken)
         case .emailTaken: return again(.email, SetupError.emailTaken)
-        case .administratorExists: throw SetupProblem.alreadySetUp(signInPath: signInPath)
+        case .ownerExists: throw SetupProblem.alreadySetUp(signInPath: signInPath)
         }
     }
 
     /// The reason why a link does not work.
     private func problem() async throws(StoreFault) -> SetupProblem {
-        try await store.hasAdministrator() ? .alreadySetUp(signInPath: signInPath) : .linkExpired
+        try await store.hasOwner() ? .alreadySetUp(signInPath: signInPath) : .linkExpired
     }
 
     private func page(token: String) -> SetupPage {
@@ -131,7 +131,7 @@ struct SetupEndpoint: Sendable {
 enum SetupProblem: Error {
     /// The link is wrong, or a newer one has replaced it.
     case linkExpired
-    /// There is an administrator, so no link works.
+    /// There is an owner, so no link works.
     case alreadySetUp(signInPath: String)
 }
 
@@ -145,7 +145,7 @@ extension SetupProblem: Refusing {
     }
 }
 
-/// The errors in the form for the first administrator.
+/// The errors in the form for the first owner.
 private enum SetupError: String, LocalizationKey {
     case badUsername = "setup.bad-username"
     case badEmail = "setup.bad-email"

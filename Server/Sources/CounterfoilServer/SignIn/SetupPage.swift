@@ -1,4 +1,4 @@
-/// The form that creates the first administrator; it posts `username`, `email`, `password` and `token`.
+/// The form that creates the first owner; it posts `username`, `email`, `password` and `token`.
 package struct SetupPage: Sendable, Hashable {
     /// The path that the form posts to.
     package var action: String

@@ -160,7 +160,7 @@ struct NewAccountForm: Sendable {
                     username: username, email: link.email,
                     displayName: displayName.isEmpty ? username.rawValue : displayName,
                     passwordHash: try await hasher.hash(password, for: party),
-                    isAdministrator: link.invitation?.isAdministrator ?? false,
+                    role: link.invitation?.role,
                     acceptedTerms: settings.terms.map { AcceptedTerms(version: $0.version, acceptedAt: now) },
                     createdAt: now)
                 if link.isVerified, link.email != nil { user.profile.isEmailVerified = true }
@@ -189,7 +189,7 @@ struct NewAccountForm: Sendable {
         var detail = "signed up"
         if let invitation = link.invitation {
             detail = "created by the invitation \(invitation.shortID)"
-            if invitation.isAdministrator { detail += ", as an administrator" }
+            if let role = invitation.role { detail += ", with the role \(role.rawValue)" }
         }
         var events = [
             auditor.event(

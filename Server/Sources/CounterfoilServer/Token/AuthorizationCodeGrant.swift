@@ -43,11 +43,12 @@ struct AuthorizationCodeGrant: TokenGrant {
         let family = context.family(for: grant, of: approval.client, boundTo: exchange.provenKey, now: now)
         let scope = try await context.permitted(grant.scope, to: approval.client)
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
+        let claims = try await context.claims(
+            about: approval.facts.user, under: grant, to: approval.client, scope: scope, target: target)
         let response = try context.issuer.issue(
             IssuingFacts(
-                grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
-                claimScope: try await context.permittedClaims(of: grant, to: approval.client), target: target,
-                nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
+                grant: grant, user: approval.facts.user, client: approval.client, scope: scope, claims: claims,
+                target: target, nonce: approval.facts.code.nonce, provenKey: exchange.provenKey),
             refreshToken: family?.token)
         try await context.proofs.use(exchange.proof, of: .user(grant.userID))
         switch try await context.redeem(approval.facts, beginning: family?.record, exchange) {

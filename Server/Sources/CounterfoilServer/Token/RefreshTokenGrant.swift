@@ -80,14 +80,15 @@ struct RefreshTokenGrant: TokenGrant {
         let grant = approval.facts.grant
         let scope = try await context.permitted(approval.scope, to: approval.client)
         let target = try await context.target(of: grant, naming: approval.resources, scope: scope, exchange)
+        let claims = try await context.claims(
+            about: approval.facts.user, under: grant, to: approval.client, scope: scope, target: target)
         // A token that is not rotated is made again with the current server key, so the former one can be given up.
         let unrotated = decoded.keyIndex > 0 ? decoded.generation : nil
         let response = try context.issuer.issue(
             // OpenID Connect Core §12.2: a refreshed ID token contains no nonce.
             IssuingFacts(
-                grant: grant, user: approval.facts.user, client: approval.client, scope: scope,
-                claimScope: try await context.permittedClaims(of: grant, to: approval.client), target: target,
-                nonce: nil, provenKey: exchange.provenKey),
+                grant: grant, user: approval.facts.user, client: approval.client, scope: scope, claims: claims,
+                target: target, nonce: nil, provenKey: exchange.provenKey),
             refreshToken: (approval.generation ?? unrotated).flatMap {
                 context.refreshTokens.token(of: decoded.family, generation: $0)
             })

@@ -114,10 +114,25 @@ struct GrantContext: Sendable {
         return permitted
     }
 
-    /// Returns the part of `Grant.claimScope` that a client may still have, like ``permitted(_:to:)``.
-    func permittedClaims(of grant: Grant, to client: RegisteredClient) async throws -> Scope {
-        guard !grant.claimScope.isEmpty else { return grant.claimScope }
-        return try await registry.atArrival().permitted(grant.claimScope, to: client, settings)
+    /// Reads the claims about the user for the tokens of a grant, as they are stored now.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - grant: The grant.
+    ///   - client: The client.
+    ///   - scope: The scope of the token request.
+    ///   - target: The audience and scope of the access token.
+    func claims(
+        about user: User, under grant: Grant, to client: RegisteredClient, scope: Scope, target: TokenTarget
+    ) async throws -> TokenClaims {
+        let registry = try await registry.atArrival()
+        let release = ClaimRelease(
+            scopes: try await registry.scopeClaims(), requested: grant.claims, scope: scope,
+            accessScope: target.scope,
+            claimScope: grant.claimScope.isEmpty
+                ? Scope() : try await registry.permitted(grant.claimScope, to: client, settings),
+            putsUserClaimsInIDToken: client.policy.putsUserClaimsInIDToken)
+        return try await store.tokenClaims(about: user, by: release)
     }
 
     /// Creates the token family that starts with a code, and the first refresh token of the family.

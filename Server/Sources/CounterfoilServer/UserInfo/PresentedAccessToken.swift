@@ -75,6 +75,8 @@ struct BearerRefusal: Error {
     var scope: Scope?
     /// Whether the request has the scheme `DPoP`, whose challenge then is the only one.
     var isOfBoundToken = false
+    /// The URL of the metadata of the protected resource (RFC 9728 §5.1); nil if it has none.
+    var resourceMetadata: String?
 
     init(_ code: OAuthError.Code, _ description: String, reason: String? = nil, scope: Scope? = nil) {
         error = OAuthError(code, description, reason: reason)
@@ -103,13 +105,22 @@ struct BearerRefusal: Error {
     /// the challenge of this scheme alone, as in RFC 9449 §7.1 and §9: some clients recognize the demand for a nonce
     /// only then.
     var challenges: String {
-        isOfBoundToken
-            ? Self.dpop(scope: scope, error: error).description
-            : Self.challenges(BearerChallenge(scope: scope, error: error), Self.dpop())
+        guard isOfBoundToken else {
+            return Self.challenges(
+                BearerChallenge(resourceMetadata: resourceMetadata, scope: scope, error: error), Self.dpop())
+        }
+        var challenge = Self.dpop(scope: scope, error: error)
+        challenge.resourceMetadata = resourceMetadata
+        return challenge.description
     }
 
     /// The value of `WWW-Authenticate` for a request without a token, which gets no error code (RFC 6750 §3.1).
     static let challengesWithoutToken = challenges(BearerChallenge(), dpop())
+
+    /// The same at a protected resource with metadata (RFC 9728 §5.1).
+    static func challengesWithoutToken(_ resourceMetadata: String, scope: Scope) -> String {
+        challenges(BearerChallenge(resourceMetadata: resourceMetadata, scope: scope), dpop())
+    }
 
     private static func challenges(_ bearer: BearerChallenge, _ dpop: DPoPChallenge) -> String { "\(bearer), \(dpop)" }
 

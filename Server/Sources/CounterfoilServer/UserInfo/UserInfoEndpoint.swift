@@ -8,13 +8,8 @@ import HTTPTypes
 struct UserInfoEndpoint: Sendable {
     let settings: ServerSettings
     let registry: CachedRegistry
-    let store: any GrantStore
-    let accessTokens: VerifiedTokenCache
-    let keys: any SigningKeys
-    let proofs: DPoPProofs
-    let throttle: ClientThrottle
-    let auditor: Auditor
-    let wallClock: @Sendable () -> Date
+    let store: any GrantStore & UserAttributeStore
+    let tokens: AccessTokenCheck
 
     var handlers: [EndpointHandler] { [EndpointHandler(.userInfo, ofClients: respond)] }
 
@@ -26,42 +21,18 @@ struct UserInfoEndpoint: Sendable {
             return Reply(.unauthorized, fields: [.wwwAuthenticate: BearerRefusal.challengesWithoutToken])
         }
         do {
-            let access = try await verified(token, by: request, now: now, client: &client)
-            let proof = try proof(of: access, in: request, presented)
+            // Its audience is the issuer if the client requested the issuer as a resource, and the default audience if
+            // the client requested no resource.
+            let access = try await tokens.verified(
+                token, for: [settings.issuer.rawValue, settings.defaultAudience], by: request, now: now,
+                client: &client)
+            let proof = try tokens.proof(of: access, in: request, at: .userInfo, presented)
             let (reply, user) = try await claims(for: access)
-            try await use(proof, of: user)
+            try await tokens.use(proof, of: .user(user))
             return reply
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = presented.isBoundToKey
             throw refused
-        }
-    }
-
-    /// Verifies that the request proves possession of the key to which the token is bound (RFC 9449 §7.1 and §7.2), and
-    /// returns the proof; nil if the token is bound to no key.
-    private func proof(
-        of access: AccessTokenClaims, in request: IncomingRequest, _ presented: PresentedAccessToken
-    ) throws -> VerifiedDPoPProof? {
-        do {
-            let proof =
-                presented.isBoundToKey
-                ? try proofs.proof(in: request, at: .userInfo, presenting: presented.token) : nil
-            guard proof != nil || !presented.isBoundToKey else {
-                throw BearerRefusal(.invalidDPoPProof, "the request with the scheme DPoP contains no DPoP proof")
-            }
-            try access.requireProof(of: proof?.thumbprint)
-            return proof
-        } catch let refusal as DPoPProofRefusal {
-            throw BearerRefusal(refusal)
-        } catch let refusal as TokenRefusal {
-            throw BearerRefusal(.invalidToken, "\(refusal)")
-        }
-    }
-
-    /// Notes the use of a proof, after everything else in its request was accepted.
-    private func use(_ proof: VerifiedDPoPProof?, of user: UserIdentifier) async throws {
-        do { try await proofs.use(proof, of: .user(user)) } catch let refusal as DPoPProofRefusal {
-            throw BearerRefusal(refusal)
         }
     }
 
@@ -71,11 +42,11 @@ struct UserInfoEndpoint: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
-        // OpenID Connect Core §5.4 and §5.5: the user allowed `claimScope` only for claims that the client requested
-        // individually. Of all claims that `claimScope` covers, the client gets only these.
-        let byName = facts.grant.claims.userInfo.intersection(
-            UserClaims.names(for: try await claimScope(of: facts.grant)))
-        let claims = UserClaims(of: facts.user).named(UserClaims.names(for: scope).union(byName))
+        let registry = try await registry.atArrival()
+        let release = ClaimRelease(
+            scopes: try await registry.scopeClaims(), requested: facts.grant.claims, scope: scope, accessScope: scope,
+            claimScope: try await claimScope(of: facts.grant))
+        let claims = try await store.claims(in: .userInfo, about: facts.user, by: release)
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.
         return (Reply(.ok, .json(try claims.encoded(subject: access.subject))), facts.grant.userID)
     }
@@ -86,45 +57,6 @@ struct UserInfoEndpoint: Sendable {
         let registry = try await registry.fresh()
         guard let client = try await registry.client(grant.clientID) else { return Scope() }
         return try await registry.permitted(grant.claimScope, to: client, settings)
-    }
-
-    private func verified(
-        _ token: AccessToken, by request: IncomingRequest, now: Date, client: inout RequestingClient
-    ) async throws -> AccessTokenClaims {
-        do {
-            return try verified(token, client: &client)
-        } catch {
-            if error.isForgery {
-                do {
-                    try throttle.noteForgery(from: request.countedSource(settings.issuer), now: now)
-                } catch {
-                    await auditor.refuse(
-                        .throttled, because: .throttledSource, request, detail: "access tokens", now: now)
-                    throw error
-                }
-            }
-            throw BearerRefusal(
-                .invalidToken,
-                error == .wrongAudience
-                    ? "the access token has another audience; request one for the resource \(settings.issuer)"
-                    : "the access token is expired, revoked or invalid",
-                reason: "\(error)")
-        }
-    }
-
-    private func verified(
-        _ token: AccessToken, client: inout RequestingClient
-    ) throws(TokenRefusal) -> AccessTokenClaims {
-        let issued = try accessTokens.verify(AnyToken(token.exposed), keys: keys.publicKeys)
-        client = .ofToken(issued.claims.clientID)
-        // The token must be for this server. Its audience is the issuer if the client requested the issuer as a
-        // resource, and the default audience if the client requested no resource.
-        let isForThis = [settings.issuer.rawValue, settings.defaultAudience].contains {
-            issued.claims.audience(equalTo: $0) != nil
-        }
-        guard isForThis else { throw .wrongAudience }
-        guard issued.isCurrent(at: wallClock()) else { throw .expired }
-        return issued.claims
     }
 
     /// Returns the grant and user of a token, and the scope that the user still allows.
@@ -141,21 +73,5 @@ struct UserInfoEndpoint: Sendable {
                 .invalidToken, "the access token is expired, revoked or invalid", reason: "its grant has ended")
         }
         return (facts, access.scope.intersection(facts.grant.scope))
-    }
-}
-
-extension TokenRefusal {
-    /// Whether the refused token has no valid signature of this server.
-    ///
-    /// A token that was refused for its claims, such as an expired one, is not a forgery.
-    fileprivate var isForgery: Bool {
-        switch self {
-        case .tooLarge, .malformed, .wrongType, .algorithmNotAllowed, .headerNotAllowed, .unknownKey, .badSignature:
-            true
-        case .missingClaim, .invalidClaim, .wrongIssuer, .wrongAudience, .wrongSubject, .wrongAuthTime,
-            .wrongAuthorizedParty, .boundToKey, .boundToAnotherKey, .notBoundToKey, .expired, .lastsTooLong,
-            .notYetValid, .wrongNonce, .wrongAccessTokenHash, .authenticationTooOld, .wrongAuthenticationContext:
-            false
-        }
     }
 }

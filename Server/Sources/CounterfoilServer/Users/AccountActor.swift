@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+package import CounterfoilProtocol
 package import CounterfoilStore
 import Foundation
 
@@ -6,8 +6,27 @@ import Foundation
 package enum AccountActor: Sendable {
     /// A command on the machine of the server.
     case command
-    /// An administrator on a page, with the request that submitted the form.
-    case administrator(UserIdentifier, IncomingRequest)
+    /// A user with rights of the administration, as the store has the user at the request, and the request.
+    case administrator(User, IncomingRequest)
+    /// A client with a token for the administration API, for a user or without one.
+    case token(user: User?, client: ClientIdentifier, IncomingRequest)
+
+    /// The power by which a change is judged.
+    enum Authority: Sendable {
+        /// Everything that the store allows.
+        case machine
+        /// The rights of a role; nil for none.
+        case role(UserRole?)
+    }
+
+    var authority: Authority {
+        switch self {
+        case .command: .machine
+        case .administrator(let administrator, _), .token(let administrator?, _, _): .role(administrator.role)
+        // The scope was approved for the client. It does not reach the accounts of owners.
+        case .token(nil, _, _): .role(.administrator)
+        }
+    }
 
     /// Creates the events of a change of an account, for the commit of the change.
     ///
@@ -25,20 +44,34 @@ package enum AccountActor: Sendable {
                     at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
                     detail: AuditEvent.commandPrefix + detail)
             ]
-        case .administrator(let administrator, let request):
-            administrator == user
+        case .administrator(let administrator, let request), .token(let administrator?, _, let request):
+            administrator.id == user
                 ? [
                     AuditEvent(
-                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
+                        at: time, kind, userID: user, clientID: grant?.clientID ?? client, grantID: grant?.id,
                         source: request.source, requestID: request.id, detail: detail)
                 ]
-                : [
-                    AuditEvent(
-                        at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                        requestID: request.id, detail: AuditEvent.administratorPrefix + detail),
-                    event(kind, ofOther: detail, by: administrator, request, at: time),
-                ]
+                : eventsOfOther(kind, of: user, grant: grant, detail: detail, by: administrator.id, request, at: time)
+        case .token(nil, _, let request):
+            eventsOfOther(kind, of: user, grant: grant, detail: detail, by: nil, request, at: time)
         }
+    }
+
+    /// The client that makes the change; nil for a command and a page.
+    private var client: ClientIdentifier? {
+        if case .token(_, let client, _) = self { client } else { nil }
+    }
+
+    private func eventsOfOther(
+        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant?, detail: String,
+        by administrator: UserIdentifier?, _ request: IncomingRequest, at time: Date
+    ) -> [AuditEvent] {
+        [
+            AuditEvent(
+                at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id, requestID: request.id,
+                detail: AuditEvent.administratorPrefix + detail),
+            event(kind, ofOther: detail, by: administrator, request, at: time),
+        ]
     }
 
     /// Creates the events of the deletion of a user, of whom the log keeps the pseudonym alone.
@@ -50,11 +83,18 @@ package enum AccountActor: Sendable {
         }
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
-        case .administrator(user, _): return [deleted("deleted")]
+        case .administrator(let administrator, _) where administrator.id == user,
+            .token(let administrator?, _, _) where administrator.id == user:
+            return [deleted("deleted")]
         case .administrator(let administrator, let request):
             return [
                 deleted(AuditEvent.administratorPrefix + "deleted"),
-                event(.account, ofOther: "deleted", by: administrator, request, at: time),
+                event(.account, ofOther: "deleted", by: administrator.id, request, at: time),
+            ]
+        case .token(let administrator, _, let request):
+            return [
+                deleted(AuditEvent.administratorPrefix + "deleted"),
+                event(.account, ofOther: "deleted", by: administrator?.id, request, at: time),
             ]
         }
     }
@@ -69,21 +109,27 @@ package enum AccountActor: Sendable {
             case .command:
                 AuditEvent(
                     at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
-            case .administrator(user, _): AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+            case .administrator(let administrator, _) where administrator.id == user,
+                .token(let administrator?, _, _) where administrator.id == user:
+                AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+            case .token(let administrator, _, let request):
+                AuditEvent(
+                    at: time, .client, userID: owner ?? administrator?.id, clientID: client, source: request.source,
+                    requestID: request.id, detail: detail)
             case .administrator(let administrator, let request):
                 AuditEvent(
-                    at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
+                    at: time, .client, userID: owner ?? administrator.id, clientID: client, source: request.source,
                     requestID: request.id, detail: detail)
             }
         }
     }
 
     private func event(
-        _ kind: AuditEvent.Kind, ofOther detail: String, by administrator: UserIdentifier, _ request: IncomingRequest,
+        _ kind: AuditEvent.Kind, ofOther detail: String, by administrator: UserIdentifier?, _ request: IncomingRequest,
         at time: Date
     ) -> AuditEvent {
         AuditEvent(
-            at: time, kind, userID: administrator, source: request.source, requestID: request.id,
+            at: time, kind, userID: administrator, clientID: client, source: request.source, requestID: request.id,
             detail: AuditEvent.otherAccountPrefix + detail)
     }
 }

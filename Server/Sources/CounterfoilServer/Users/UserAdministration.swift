@@ -4,8 +4,12 @@ package import Foundation
 
 /// The changes of accounts that administrators make, on pages and at the command line.
 ///
-/// Each change is one commit with its events. The rules are those of the store, so a page and a command cannot differ.
+/// Each change is one commit with its events. The rules of roles are here, and the others in the store, so a page and a
+/// command cannot differ. A command needs no role.
 package struct UserAdministration: Sendable {
+    /// The numbers of hours for which a link for a new password can work.
+    package static let linkHours = 1...168
+
     private let store: any UncachedStore
     private let serverKey: ServerKey
     private let actor: AccountActor
@@ -35,10 +39,44 @@ package struct UserAdministration: Sendable {
         self.count = count
     }
 
+    /// Checks that the actor may change the account of a user, and may see everything that is stored about the user.
+    ///
+    /// The way into an account leads to its rights. A role therefore acts on no account with a stronger one.
+    ///
+    /// - Throws: ``RoleRefusal``.
+    package func check(actingOn user: UserIdentifier) async throws {
+        // An owner acts on every account, even if this version does not know its role.
+        guard let role = try self.role(with: .writeUsers), role != .owner else { return }
+        try check(actingOnAccountWith: try await store.user(user)?.role)
+    }
+
+    /// Checks that the actor may give a role, or withdraw it.
+    ///
+    /// - Throws: ``RoleRefusal``.
+    package func check(assigning role: UserRole) throws(RoleRefusal) {
+        guard let own = try self.role(with: .writeRoles), !own.mayAssign(role) else { return }
+        throw .unassignable(role)
+    }
+
+    /// Returns the role that makes the change, if it has a right; nil for a command, which needs none.
+    private func role(with right: AdministrationRight) throws(RoleRefusal) -> UserRole? {
+        guard case .role(let role) = actor.authority else { return nil }
+        guard let role, role.rights.contains(right) else { throw .lacksRight(right) }
+        return role
+    }
+
+    private func check(actingOnAccountWith role: UserRole?) throws(RoleRefusal) {
+        guard let own = try self.role(with: .writeUsers), let role, !own.mayAct(onAccountWith: role) else { return }
+        throw .strongerAccount(role)
+    }
+
     /// Adds an account.
-    package func add(_ user: User) async throws(StoreFault) -> AddUserOutcome {
-        try await change(.account, of: user.id, user.isAdministrator ? "created as an administrator" : "created") {
-            events throws(StoreFault) in try await store.addUser(user, recording: events)
+    package func add(_ user: User) async throws -> AddUserOutcome {
+        _ = try self.role(with: .writeUsers)
+        if let role = user.role { try check(assigning: role) }
+        let detail = user.role.map { "created with the role \($0.rawValue)" } ?? "created"
+        return try await change(.account, of: user.id, detail) { events throws(StoreFault) in
+            try await store.addUser(user, recording: events)
         }
     }
 
@@ -46,6 +84,7 @@ package struct UserAdministration: Sendable {
     ///
     /// The notice of a changed address goes to the former one.
     package func update(_ user: User, from former: User) async throws -> UpdateUserOutcome {
+        try check(actingOnAccountWith: former.role)
         let isSameAddress = user.email == former.email
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
@@ -54,47 +93,66 @@ package struct UserAdministration: Sendable {
         }
     }
 
-    /// Disables an account, which ends its sessions, unless no other administrator could sign in.
-    package func disable(_ user: UserIdentifier) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await change(.account, of: user, "disabled") { events throws(StoreFault) in
+    /// Changes the groups and attributes of an account, if they still are as they were read.
+    package func changeAttributes(
+        of user: UserIdentifier, from former: UserAttributes, to attributes: UserAttributes
+    ) async throws -> UpdateUserOutcome {
+        try await check(actingOn: user)
+        return try await change(.account, of: user, attributes.difference(from: former)) { events throws(StoreFault) in
+            try await store.replaceAttributes(of: user, from: former, by: attributes, at: time, recording: events)
+        }
+    }
+
+    /// Disables an account, which ends its sessions, unless no other owner could sign in.
+    package func disable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
+        try await check(actingOn: user)
+        return try await change(.account, of: user, "disabled") { events throws(StoreFault) in
             try await store.disableUser(user, at: time, recording: events)
         }
     }
 
     /// Enables an account.
-    package func enable(_ user: UserIdentifier) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await change(.account, of: user, "enabled") { events throws(StoreFault) in
+    package func enable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
+        try await check(actingOn: user)
+        return try await change(.account, of: user, "enabled") { events throws(StoreFault) in
             try await store.enableUser(user, at: time, recording: events)
         }
     }
 
-    /// Gives a user the rights of an administrator, or takes them away unless no other administrator could sign in.
-    package func setAdministrator(
-        _ isAdministrator: Bool, of user: UserIdentifier
-    ) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await change(
-            .account, of: user, isAdministrator ? "made an administrator" : "is no administrator any more"
-        ) { events throws(StoreFault) in
-            try await store.setAdministrator(isAdministrator, of: user, at: time, recording: events)
+    /// Gives a user another role, or none, unless no other owner could sign in.
+    ///
+    /// The change depends on the role that the rules have judged.
+    package func setRole(_ role: UserRole?, of user: UserIdentifier) async throws -> ChangeStandingOutcome {
+        _ = try self.role(with: .writeRoles)
+        guard let former = try await store.user(user) else { return .notFound }
+        guard former.role != role else { return .unchanged }
+        for changed in [former.role, role].compactMap(\.self) { try check(assigning: changed) }
+        let names = [former.role, role].map { $0?.rawValue ?? "none" }
+        return try await change(.account, of: user, AuditEvent.rolePrefix + "from \(names[0]) to \(names[1])") {
+            events throws(StoreFault) in
+            try await store.setRole(role, of: user, from: former.role, at: time, recording: events)
         }
     }
 
     /// Ends every session of a user and every grant that was given in one.
-    package func signOutEverywhere(_ user: UserIdentifier) async throws(StoreFault) {
+    package func signOutEverywhere(_ user: UserIdentifier) async throws {
+        try await check(actingOn: user)
         let events = actor.events(.signOut, of: user, detail: "all sessions", at: time)
         try await store.signOutEverywhere(user, except: nil, at: time, recording: events)
         count(events)
     }
 
     /// Ends one session of a user; returns false if the user has no such session.
-    package func endSession(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool {
-        try await change(.signOut, of: user, "another session") { events throws(StoreFault) in
+    package func endSession(_ digest: ArtefactDigest, of user: UserIdentifier) async throws -> Bool {
+        try await check(actingOn: user)
+        return try await change(.signOut, of: user, "another session") { events throws(StoreFault) in
             try await store.endSession(digest, of: user, at: time, recording: events)
         }
     }
 
     /// Ends one sign-in of an app; returns false if the user has no such sign-in, or it has ended.
-    package func endAppSignIn(_ id: GrantIdentifier, of user: UserIdentifier) async throws(StoreFault) -> Bool {
+    package func endAppSignIn(_ id: GrantIdentifier, of user: UserIdentifier) async throws -> Bool {
+        try await check(actingOn: user)
         guard let grant = try await store.grant(id), grant.userID == user else { return false }
         let events = actor.events(.revocation, of: user, grant: grant, detail: "sign-in of an app", at: time)
         let outcome = try await store.revokeGrant(id, of: user, because: .user, at: time, recording: events)
@@ -111,19 +169,37 @@ package struct UserAdministration: Sendable {
     ///   - issuer: The issuer of the server that answers the link.
     package func createLink(
         for user: UserIdentifier, hours: Int, at issuer: Issuer
-    ) async throws(StoreFault) -> (url: String, expires: Date)? {
+    ) async throws -> (url: String, expires: Date)? {
+        guard let former = try await store.user(user) else { return nil }
+        try check(actingOnAccountWith: former.role)
         let secret = MailLinkSecret()
         let expires = time.addingTimeInterval(TimeInterval(hours) * 3600)
         let link = UserLink(
-            digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires)
+            digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires,
+            requiredRole: former.role.map(UserQuery.Role.role) ?? .noRole)
         let events = actor.events(.account, of: user, detail: "created a link for a new password", at: time)
-        guard try await store.addUserLink(link, sending: nil, recording: events) == .added else { return nil }
+        guard try await store.addUserLink(link, sending: nil, recording: events) == .added else {
+            // The user may have got a stronger role meanwhile.
+            try await check(actingOn: user)
+            return nil
+        }
         count(events)
         return (issuer.endpoint(Endpoint.recovery.path) + "?token=" + secret.exposed, expires)
     }
 
+    /// Sets a password, which ends every session; a temporary one must be changed at the next sign-in.
+    package func setPassword(
+        _ hash: PasswordHash, isTemporary: Bool, of user: User
+    ) async throws -> ResetPasswordOutcome {
+        let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
+        return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
+            events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)
+        }
+    }
+
     /// Deletes one passkey of a user, unless it is the last way in.
     package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
+        try check(actingOnAccountWith: user.role)
         // A notice counts against its limit before the commit, so a passkey that stays must cause none.
         let passkeys = try await store.passkeys(of: user.id)
         guard passkeys.contains(where: { $0.digest == digest }) else { return .notFound }
@@ -137,6 +213,7 @@ package struct UserAdministration: Sendable {
 
     /// Removes the second factor of a user with its recovery codes; returns false if the user has none.
     package func resetSecondFactor(of user: User) async throws -> Bool {
+        try check(actingOnAccountWith: user.role)
         guard try await store.secondFactor(of: user.id) != .none else { return false }
         return try await change(.secondFactorReset, of: user) { events throws(StoreFault) in
             try await store.resetSecondFactor(of: user.id, recording: events)
@@ -147,11 +224,14 @@ package struct UserAdministration: Sendable {
     ///
     /// Records whose number has no limit are left to ``UserStore/continueRemovals(atMost:)``, which a command calls
     /// next, and the maintenance of a server within a minute.
+    /// To delete clients, or to give them to another user, the actor needs the right to change clients.
     ///
     /// - Returns: The outcome, and the pseudonym of the user in the audit log.
     package func delete(
         _ user: UserIdentifier, ownedClients: RemovalTerms.OwnedClients
     ) async throws -> (outcome: BeginRemovalOutcome, pseudonym: UserIdentifier) {
+        try await check(actingOn: user)
+        if ownedClients != .refuse { _ = try self.role(with: .writeClients) }
         let terms = try RemovalTerms(of: user, with: serverKey, ownedClients: ownedClients)
         let owner: UserIdentifier? = if case .transfer(let owner) = ownedClients { owner } else { nil }
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { [actor, time] clients in
@@ -189,10 +269,15 @@ package struct UserAdministration: Sendable {
 extension ServerComponents {
     /// Returns the changes that an administrator makes in one request.
     package func administration(
-        by administrator: UserIdentifier, in request: IncomingRequest, now: Date
+        by administrator: User, in request: IncomingRequest, now: Date
     ) -> UserAdministration {
+        administration(by: .administrator(administrator, request), now: now)
+    }
+
+    /// Returns the changes of accounts that a party makes in one request.
+    func administration(by actor: AccountActor, now: Date) -> UserAdministration {
         UserAdministration(
-            store, serverKey: serverKey, by: .administrator(administrator, request), notifying: auditor.notices,
+            store, serverKey: serverKey, by: actor, notifying: auditor.notices,
             at: now, counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

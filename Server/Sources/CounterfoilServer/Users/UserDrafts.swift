@@ -2,6 +2,11 @@
 package import CounterfoilStore
 package import Foundation
 
+extension String {
+    /// Whether the text, without white space around it, can be the display name of a user.
+    package var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
+}
+
 extension User {
     /// Creates the account that an administrator adds.
     ///
@@ -10,14 +15,14 @@ extension User {
     ///   - typedName: The username as it was typed.
     package init?(
         creating typedName: String, email: EmailAddress?, isEmailVerified: Bool, displayName: String?,
-        passwordHash: PasswordHash?, isAdministrator: Bool, at time: Date
+        passwordHash: PasswordHash?, role: UserRole?, at time: Date
     ) {
         guard let username = Username(typedName) else { return nil }
         var profile = UserProfile()
         if email != nil, isEmailVerified { profile.isEmailVerified = true }
         self.init(
             username: username, email: email, displayName: (displayName ?? typedName).trimmingWhitespace(),
-            passwordHash: passwordHash, isAdministrator: isAdministrator, profile: profile, createdAt: time)
+            passwordHash: passwordHash, role: role, profile: profile, createdAt: time)
     }
 
     /// A digest of the name and the address, by which a form finds that they have changed since it was shown.

@@ -89,6 +89,10 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the account of a user", as: UserAccountPage.self) }
     }
 
+    package var userAttributesPage: UserAttributesPage {
+        get throws(UnexpectedReply) { try page("the groups and attributes of a user", as: UserAttributesPage.self) }
+    }
+
     package var deleteUserPage: DeleteUserPage {
         get throws(UnexpectedReply) { try page("the deletion of a user", as: DeleteUserPage.self) }
     }

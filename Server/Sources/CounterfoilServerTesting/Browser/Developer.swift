@@ -8,9 +8,9 @@ package struct Developer {
     package let test: TestServer
     package var browser: ScriptedUserAgent
 
-    package init(_ name: String, of test: TestServer, isAdministrator: Bool = false) async throws {
+    package init(_ name: String, of test: TestServer, role: UserRole? = nil) async throws {
         self.test = test
-        _ = try await test.addUser(name, email: "\(name)@example.com", isAdministrator: isAdministrator)
+        _ = try await test.addUser(name, email: "\(name)@example.com", role: role)
         browser = test.browser()
         try await browser.signInToConsole(username: name)
     }

@@ -14,6 +14,7 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             switch reply.content {
             case .none: "no body"
             case .json(let bytes): "JSON of \(bytes.count) bytes"
+            case .problem(let bytes): "the problem \(String(decoding: bytes, as: UTF8.self))"
             case .signed: "a signed answer"
             case .image: "an image"
             case .file(_, let type): "a file of the type \(type)"
@@ -231,8 +232,10 @@ extension Reply {
     /// The bytes of the JSON body; throws if the body has another type.
     public var json: [UInt8] {
         get throws(UnexpectedReply) {
-            guard case .json(let bytes) = content else { throw UnexpectedReply(needed: "JSON", reply: self) }
-            return bytes
+            switch content {
+            case .json(let bytes), .problem(let bytes): return bytes
+            case .none, .signed, .page, .image, .file: throw UnexpectedReply(needed: "JSON", reply: self)
+            }
         }
     }
 

@@ -62,6 +62,8 @@ extension StoreOperation {
     public static let addPushedRequest = Self("addPushedRequest"), openPushedRequest = Self("openPushedRequest")
     /// Removing a pushed authorization request.
     public static let removePushedRequest = Self("removePushedRequest")
+    /// Noting a request to the administration API, and keeping its answer.
+    public static let beginAnswer = Self("beginAnswer"), keepAnswer = Self("keepAnswer")
     /// Storing a device authorization.
     public static let addDeviceAuthorization = Self("addDeviceAuthorization")
     /// Reading an authorization code, and marking it as redeemed.

@@ -91,8 +91,8 @@ extension UserStore {
         try await addUser(user, recording: [])
     }
 
-    package func addFirstAdministrator(_ user: User) async throws(StoreFault) -> AddUserOutcome {
-        try await addFirstAdministrator(user, recording: [])
+    package func addFirstOwner(_ user: User) async throws(StoreFault) -> AddUserOutcome {
+        try await addFirstOwner(user, recording: [])
     }
 
     package func updateUser(_ user: User, at time: Date) async throws(StoreFault) -> UpdateUserOutcome {

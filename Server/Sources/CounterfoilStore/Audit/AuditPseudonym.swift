@@ -23,6 +23,8 @@ extension AuditEvent {
 
     /// The beginning of the detail of each event of an administrator who has changed the account of another user.
     package static let otherAccountPrefix = "another account: "
+    /// The beginning of the detail of the event of a changed role.
+    package static let rolePrefix = "role changed "
 
     /// Whether an administrator has caused the event for the account of another user.
     package var isFromAdministrator: Bool { detail?.hasPrefix(Self.administratorPrefix) == true }

@@ -68,9 +68,9 @@ extension AuditEvent {
         public static let clientNotApproved = Reason(rawValue: "client_not_approved")
         /// The policy of the client does not allow the embedded web-view of the request.
         public static let webView = Reason(rawValue: "web_view")
-        /// Only administrators may do this.
+        /// The role of the user does not allow this.
         public static let notAdministrator = Reason(rawValue: "not_administrator")
-        /// Only administrators register clients, and the user is none.
+        /// Only administrators, and developers if the settings say so, register clients, and the user is none of them.
         public static let registrationClosed = Reason(rawValue: "registration_closed")
         /// The user denied the request of the client.
         public static let denied = Reason(rawValue: "denied")
@@ -78,7 +78,7 @@ extension AuditEvent {
         public static let alreadyAnswered = Reason(rawValue: "already_answered")
         /// No device waits with the typed code: it is wrong, expired or answered.
         public static let userCode = Reason(rawValue: "user_code")
-        /// The one-time link for the first administrator is not valid any more.
+        /// The one-time link for the first owner is not valid any more.
         public static let setupLink = Reason(rawValue: "setup_link")
         /// The link by which a user sets a new password was used, has expired, has ended with a change of the account,
         /// or is of another browser.

@@ -83,6 +83,12 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the token of the browser in which a user asks for a link (``UserLink/Request/browser``).
     package init(ofBrowser token: String) { self.init(kind: "browser", text: token) }
 
+    /// Creates the digest of the key of a request, with its caller and operation (``RepeatableRequest/digest``).
+    package init(ofRepeatableRequest text: String) { self.init(kind: "repeatable request", text: text) }
+
+    /// Creates the digest of the path and the body of a repeatable request (``RepeatableRequest/content``).
+    package init(ofRepeatableContent text: String) { self.init(kind: "repeatable content", text: text) }
+
     /// Creates the digest of the secret in a link with which a person creates an account.
     package init(of secret: SignUpSecret) { self.init(kind: "sign-up link", text: secret.exposed) }
 

@@ -30,11 +30,11 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore & AuditStore & BrandingStore
     & CertificateOrderStore & ClientAssertionStore & ClientDeveloperStore & ClientQueryStore & ClientStore
     & ConsentStore & DeviceAuthorizationStore
-    & GrantStore & IdentifierKeyStore & LogoutDeliveryStore & MailStore & MaintenanceStore
+    & GrantStore & IdentifierKeyStore & KeptAnswerStore & LogoutDeliveryStore & MailStore & MaintenanceStore
     & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
-    & UnregisteredClientStore & UnregisteredClientUseStore & UserLinkStore
+    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -19,19 +19,24 @@ public struct ScopeDefinition: Sendable, Hashable {
     public var startsTicked: Bool
     /// Whether only clients that an administrator has approved get the scope (``RegisteredClient/isApproved``).
     public var isReserved: Bool
+    /// The claims of the owner that the scope releases; none for a scope in ``standard``.
+    public var claims: ReleasedClaims
 
-    /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, and it is not
-    /// reserved.
+    /// Creates a definition; by default, the scope is not listed, its checkbox is initially unchecked, it is not
+    /// reserved, and it releases no claims.
+    ///
+    /// A scope of the administration API is always reserved.
     public init(
         token: Scope.Token, description: String, texts: [Language: String] = [:], isListed: Bool = false,
-        startsTicked: Bool = false, isReserved: Bool = false
+        startsTicked: Bool = false, isReserved: Bool = false, claims: ReleasedClaims = ReleasedClaims()
     ) {
         self.token = token
         self.description = description
         self.texts = texts
         self.isListed = isListed
         self.startsTicked = startsTicked
-        self.isReserved = isReserved
+        self.isReserved = isReserved || token.isOfAdministration
+        self.claims = claims
     }
 
     /// The valid lengths of a description, in characters.
@@ -57,6 +62,12 @@ public struct ScopeDefinition: Sendable, Hashable {
 extension Scope.Token {
     /// Whether the scope is one of ``ScopeDefinition/standard``, which are always listed and cannot be deleted.
     public var isStandard: Bool { ScopeDefinition.ofUsers.contains(self) }
+
+    /// The beginning of the scopes of the administration API, before the name of the right.
+    package static let administrationPrefix = "counterfoil.admin."
+
+    /// Whether the scope is one of the administration API, which only approved clients get.
+    package var isOfAdministration: Bool { rawValue.hasPrefix(Self.administrationPrefix) }
 }
 
 extension Scope {

@@ -91,6 +91,15 @@ public struct ServerKey: Sendable {
         try secondFactors.open(sealed, authenticating: Array(user.rawValue.utf8)).bytes
     }
 
+    /// The keys that encrypt the positions in lists of the administration API.
+    package var listCursors: DerivedKeys { derived("counterfoil list cursors") }
+
+    /// The keys that encrypt the answers that are kept for repeated requests to the administration API.
+    package var keptAnswers: DerivedKeys { derived("counterfoil kept answers") }
+
+    /// The HMAC key of the digests by which requests to the administration API are compared.
+    package var repeatedContents: SymmetricKey { derived("counterfoil repeated contents").current }
+
     /// The HMAC keys of refresh tokens.
     package var refreshTokens: DerivedKeys { derived("counterfoil refresh tokens") }
 
@@ -119,7 +128,7 @@ public struct ServerKey: Sendable {
     /// The HMAC key of the digests under which failed attempts are counted.
     package var attempts: SymmetricKey { derived("counterfoil attempts").current }
 
-    /// The HMAC keys of the one-time link for creating the first administrator.
+    /// The HMAC keys of the one-time link for creating the first owner.
     package var setupLinks: DerivedKeys { derived("counterfoil setup links") }
 
     /// The keys that encrypt the signing keys in the store.

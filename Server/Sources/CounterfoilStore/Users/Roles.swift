@@ -1,9 +1,9 @@
 /// The role of a user in the administration of the server.
 ///
-/// A user has at most one role. A role is a set of ``rights``, which the pages, the commands and the API of the
-/// administration check; nothing else follows from it.
+/// A user has at most one role. The pages and the API of the administration check its ``rights``. The commands on the
+/// machine of the server need no role.
 public enum UserRole: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Every right, among them that to give and withdraw every role.
+    /// Every right; an owner gives and withdraws every role, and changes every account.
     case owner
     /// Every right; only an owner gives and withdraws the roles ``owner`` and ``administrator``.
     case administrator
@@ -22,6 +22,22 @@ public enum UserRole: String, Sendable, Hashable, CaseIterable, Codable {
         case .auditor: Set(AdministrationRight.allCases.filter(\.isForReading))
         case .developer: []
         }
+    }
+
+    /// Returns true if a user with this role may give another role to a user, and withdraw it.
+    ///
+    /// A role with rights beyond the own ones is never given, and only an owner gives ``owner`` and ``administrator``.
+    public func mayAssign(_ role: UserRole) -> Bool {
+        guard rights.contains(.writeRoles) else { return false }
+        return self == .owner || role != .owner && role != .administrator && role.rights.isSubset(of: rights)
+    }
+
+    /// Returns true if a user with this role may change the account of a user with another role, or with none.
+    ///
+    /// The way into an account leads to its rights, so the role must not be a stronger one.
+    public func mayAct(onAccountWith role: UserRole?) -> Bool {
+        guard let role else { return true }
+        return self == .owner || role != .owner && role.rights.isSubset(of: rights)
     }
 }
 
@@ -54,4 +70,15 @@ public enum AdministrationRight: String, Sendable, Hashable, CaseIterable {
 
     /// Whether the right changes nothing.
     public var isForReading: Bool { rawValue.hasSuffix(":read") }
+
+    /// The roles that have the right, the strongest first.
+    public var roles: [UserRole] { UserRole.allCases.filter { $0.rights.contains(self) } }
+}
+
+extension User {
+    /// Returns true if the role of the user has a right.
+    public func may(_ right: AdministrationRight) -> Bool { role?.rights.contains(right) == true }
+
+    /// Whether the role of the user has any right of the administration.
+    public var hasRights: Bool { role?.rights.isEmpty == false }
 }

@@ -23,8 +23,8 @@ public struct Invitation: Sendable, Hashable {
     public let email: EmailAddress?
     /// Whether the link was sent to the address, so that its use verifies the address.
     public let isMailed: Bool
-    /// Whether the account may open the pages for administrators.
-    public let isAdministrator: Bool
+    /// The role of the account; nil for none.
+    public let role: UserRole?
     /// The client that the person is invited to use; nil for none.
     public let clientID: ClientIdentifier?
     /// The time of creation.
@@ -34,13 +34,13 @@ public struct Invitation: Sendable, Hashable {
 
     /// Creates a record.
     public init(
-        digest: ArtefactDigest, email: EmailAddress? = nil, isMailed: Bool = false, isAdministrator: Bool = false,
+        digest: ArtefactDigest, email: EmailAddress? = nil, isMailed: Bool = false, role: UserRole? = nil,
         clientID: ClientIdentifier? = nil, createdAt: Date, expiresAt: Date
     ) {
         self.digest = digest
         self.email = email
         self.isMailed = isMailed
-        self.isAdministrator = isAdministrator
+        self.role = role
         self.clientID = clientID
         self.createdAt = createdAt
         self.expiresAt = expiresAt

@@ -40,6 +40,8 @@ public struct UserLink: Sendable, Hashable {
     public let origin: Origin
     /// The time after which the link is not valid.
     public let expires: Date
+    /// The role that the user must have when the link is stored; nil for any, and for a link that was read.
+    public let requiredRole: UserQuery.Role?
 
     /// The maximum number of links in mails that a user has at once; a further one replaces the oldest.
     ///
@@ -48,11 +50,15 @@ public struct UserLink: Sendable, Hashable {
     package static let mailsPerUser = 20
 
     /// Creates the record of a link.
-    public init(digest: ArtefactDigest, userID: UserIdentifier, origin: Origin, expires: Date) {
+    public init(
+        digest: ArtefactDigest, userID: UserIdentifier, origin: Origin, expires: Date,
+        requiredRole: UserQuery.Role? = nil
+    ) {
         self.digest = digest
         self.userID = userID
         self.origin = origin
         self.expires = expires
+        self.requiredRole = requiredRole
     }
 }
 
@@ -74,7 +80,8 @@ public struct UserLinkFacts: Sendable, Hashable {
 public enum AddUserLinkOutcome: Sendable, Hashable {
     /// The link is valid, and the former one of its origin and browser is not.
     case added
-    /// The user does not exist or is disabled, or has another address than that of the mail; nothing was written.
+    /// The user does not exist or is disabled, has another address than that of the mail, or another role than
+    /// ``UserLink/requiredRole``; nothing was written.
     case userNotActive
     /// ``NewMail/queueLimit`` mails wait; nothing was written.
     case queueFull
@@ -148,8 +155,8 @@ public protocol UserLinkStore: Sendable {
     /// Reads a link with its user, even if the link has expired; nil if it was used or replaced, or if it has ended
     /// with a change of the account.
     ///
-    /// A link ends with a new password of the user, and when the user is disabled. A link in a mail also ends when the
-    /// address of the user changes.
+    /// A link ends with a new password of the user, when the user is disabled, and with a role that gives a right. A
+    /// link in a mail also ends when the address of the user changes.
     func userLink(_ digest: ArtefactDigest) async throws(StoreFault) -> UserLinkFacts?
     /// Sets a password, if the permission still holds, and uses the permission up.
     ///

@@ -40,12 +40,37 @@ public struct UserQuery: Sendable, Hashable {
         case disabled
     }
 
-    /// The rights of users.
-    public enum Role: String, Sendable, Hashable, CaseIterable {
-        /// Users who may open the pages for administrators.
-        case administrator
-        /// All other users.
-        case user
+    /// The role of users.
+    public enum Role: RawRepresentable, Sendable, Hashable, CaseIterable {
+        /// Users with a role.
+        case role(UserRole)
+        /// Users without a role.
+        case noRole
+
+        /// The roles, the one with most rights first, and then ``noRole``.
+        public static let allCases = UserRole.allCases.map(Role.role) + [.noRole]
+
+        /// Parses the name of a role, or `none`; nil for any other text.
+        public init?(rawValue: String) {
+            if rawValue == "none" {
+                self = .noRole
+            } else if let role = UserRole(rawValue: rawValue) {
+                self = .role(role)
+            } else {
+                return nil
+            }
+        }
+
+        /// The role; nil for ``noRole``.
+        public var role: UserRole? { if case .role(let role) = self { role } else { nil } }
+
+        /// The name of the role, or `none`.
+        public var rawValue: String {
+            switch self {
+            case .role(let role): role.rawValue
+            case .noRole: "none"
+            }
+        }
     }
 
     /// The time of the last sign-in.
@@ -67,7 +92,7 @@ public struct UserQuery: Sendable, Hashable {
     public var search: UserSearch?
     /// The state of the users; nil for both.
     public var state: State?
-    /// The role of the users; nil for both.
+    /// The role of the users; nil for all users.
     public var role: Role?
     /// The time of the last sign-in; nil for any.
     public var lastSignIn: LastSignIn?

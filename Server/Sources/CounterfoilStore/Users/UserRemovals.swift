@@ -47,8 +47,8 @@ public enum BeginRemovalOutcome: Sendable, Hashable {
     case begun([ClientIdentifier])
     /// There is no such user; nothing was written.
     case notFound
-    /// No other administrator can sign in; nothing was written.
-    case lastAdministrator
+    /// No other owner can sign in; nothing was written.
+    case lastOwner
     /// The user owns these clients, about which the terms say nothing; nothing was written.
     case ownsClients([ClientIdentifier])
     /// The new owner of the clients does not exist, or is the user; nothing was written.

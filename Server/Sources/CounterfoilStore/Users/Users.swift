@@ -106,8 +106,10 @@ public struct User: Sendable, Hashable {
     public var displayName: String
     /// The Argon2 hash of the password; nil for a user without one.
     public var passwordHash: PasswordHash?
-    /// Whether the user may open the pages for administrators.
-    public var isAdministrator: Bool
+    /// The role in the administration of the server; nil for none.
+    ///
+    /// Only ``UserStore/setRole(_:of:from:at:recording:)`` changes it.
+    public var role: UserRole?
     /// The claims about the user other than name and email address.
     public var profile: UserProfile
     /// The terms that the user accepted last; nil for none.
@@ -123,14 +125,14 @@ public struct User: Sendable, Hashable {
     /// Whether the password begins no session until the user has chosen another one.
     public var mustChangePassword: Bool
 
-    /// Creates a record; by default it is a new, enabled account without administrator rights.
+    /// Creates a record; by default it is a new, enabled account without a role.
     public init(
         id: UserIdentifier = UserIdentifier(),
         username: Username,
         email: EmailAddress?,
         displayName: String,
         passwordHash: PasswordHash?,
-        isAdministrator: Bool = false,
+        role: UserRole? = nil,
         profile: UserProfile = UserProfile(),
         acceptedTerms: AcceptedTerms? = nil,
         createdAt: Date,
@@ -143,7 +145,7 @@ public struct User: Sendable, Hashable {
         self.email = email
         self.displayName = displayName
         self.passwordHash = passwordHash
-        self.isAdministrator = isAdministrator
+        self.role = role
         self.profile = profile
         self.acceptedTerms = acceptedTerms
         self.createdAt = createdAt
@@ -153,7 +155,7 @@ public struct User: Sendable, Hashable {
     }
 }
 
-/// The outcome of ``UserStore/addUser(_:recording:)`` and ``UserStore/addFirstAdministrator(_:recording:)``.
+/// The outcome of ``UserStore/addUser(_:recording:)`` and ``UserStore/addFirstOwner(_:recording:)``.
 public enum AddUserOutcome: Sendable, Hashable {
     /// The account was created, and the user can sign in unless it is disabled.
     case added
@@ -161,8 +163,8 @@ public enum AddUserOutcome: Sendable, Hashable {
     case usernameTaken
     /// The email address is taken; nothing was written.
     case emailTaken
-    /// An administrator exists already, so the user cannot be the first one; nothing was written.
-    case administratorExists
+    /// An owner exists already, so the user cannot be the first one; nothing was written.
+    case ownerExists
 }
 
 /// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:recording:)``.
@@ -185,14 +187,14 @@ public enum UpdateUserOutcome: Sendable, Hashable {
     case updated
     /// There is no such user; nothing was written.
     case notFound
-    /// The name, the address or the profile has been changed since it was read; nothing was written.
+    /// The name, the address, the profile or the role has been changed since it was read; nothing was written.
     case changedMeanwhile
     /// Another user has this email address; nothing was written.
     case emailTaken
 }
 
 /// The outcome of ``UserStore/disableUser(_:at:recording:)``, ``UserStore/enableUser(_:at:recording:)`` and
-/// ``UserStore/setAdministrator(_:of:at:recording:)``.
+/// ``UserStore/setRole(_:of:from:at:recording:)``.
 public enum ChangeStandingOutcome: Sendable, Hashable {
     /// The account was changed as the caller asked.
     case changed
@@ -200,13 +202,15 @@ public enum ChangeStandingOutcome: Sendable, Hashable {
     case unchanged
     /// There is no such user; nothing was written.
     case notFound
-    /// No other administrator could sign in; nothing was written.
-    case lastAdministrator
+    /// The role has been changed since it was read; nothing was written.
+    case changedMeanwhile
+    /// No other owner could sign in; nothing was written.
+    case lastOwner
 }
 
 /// The user accounts; no two have the same username or email address.
 ///
-/// No operation leaves a store without an administrator who can sign in, if it has one.
+/// No operation leaves a store without an owner who can sign in, if it has one.
 public protocol UserStore: Sendable {
     /// Reads the user with an identifier, even if disabled.
     func user(_ id: UserIdentifier) async throws(StoreFault) -> User?
@@ -218,18 +222,19 @@ public protocol UserStore: Sendable {
     func usernames(of users: Set<UserIdentifier>) async throws(StoreFault) -> [UserIdentifier: String]
     /// Reads the user with an email address, even if disabled.
     func user(withEmail email: EmailAddress) async throws(StoreFault) -> User?
-    /// Reads whether an administrator exists, even if disabled.
-    func hasAdministrator() async throws(StoreFault) -> Bool
+    /// Reads whether an owner exists, even if disabled.
+    func hasOwner() async throws(StoreFault) -> Bool
     /// Adds a user, unless the username or the email address is taken.
     func addUser(_ user: User, recording events: [AuditEvent]) async throws(StoreFault) -> AddUserOutcome
-    /// Adds a user as the first administrator, unless an administrator exists.
+    /// Adds a user as the first owner, unless an owner exists.
     ///
     /// The check and the insertion are one transaction, so that two requests never create two first
-    /// administrators.
-    func addFirstAdministrator(
+    /// owners.
+    func addFirstOwner(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome
-    /// Updates the display name, the email address and the profile of a user, if they still are those of `former`.
+    /// Updates the display name, the email address and the profile of a user, if they and the role still are those of
+    /// `former`.
     ///
     /// ``User/changedAt`` becomes `time`, and everything else is kept.
     ///
@@ -237,7 +242,7 @@ public protocol UserStore: Sendable {
     func updateUser(
         _ user: User, from former: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome
-    /// Disables a user, unless no other administrator could sign in.
+    /// Disables a user, unless no other owner could sign in.
     ///
     /// The sessions of the user end in the same transaction (see ``SessionStore``). The method reads no other value of
     /// the record. A value that this version does not know therefore does not keep an account enabled.
@@ -252,17 +257,21 @@ public protocol UserStore: Sendable {
     ) async throws(StoreFault) -> ChangeStandingOutcome
     /// Enables a user, who can then sign in again.
     ///
-    /// ``User/changedAt`` becomes `time`. The outcome is never ``ChangeStandingOutcome/lastAdministrator``.
+    /// ``User/changedAt`` becomes `time`. The outcome is never ``ChangeStandingOutcome/lastOwner``.
     func enableUser(
         _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome
-    /// Gives a user the rights of an administrator, or takes them away if another administrator can sign in.
+    /// Gives a user another role, or none, if the role still is `former`.
     ///
-    /// The sessions of a new administrator end, because the sign-in of an administrator can need a second factor.
-    /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two administrators who
-    /// demote each other at the same time never both succeed.
-    func setAdministrator(
-        _ isAdministrator: Bool, of user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    /// An owner stays one unless another owner can sign in.
+    ///
+    /// If the user gets a right, the sessions and the links of the user end: the sign-in of a user with rights can need
+    /// a second factor, and a link may have been created by a user who must not act on such an account.
+    /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two owners who demote each
+    /// other at the same time never both succeed.
+    func setRole(
+        _ role: UserRole?, of user: UserIdentifier, from former: UserRole?, at time: Date,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome
     /// Finds users, in the order of their usernames; one call examines a limited number of records (``UserPage/next``).
     func users(matching query: UserQuery) async throws(StoreFault) -> UserPage

@@ -20,8 +20,9 @@ struct ReplayedEndings: Sendable {
                 ($0, "the second factor had been set up or replaced, so it is missing now")
             } + report.withoutWayIn.map { ($0, "the account has neither a password nor a passkey now") }
             + report.disabled.map { ($0, "the account had been disabled, and is so again") }
-            + report.demoted.map { ($0, "the rights of an administrator had been taken away, and are so again") }
-            + report.keptAdministrators.map { ($0, "the last administrator had been deleted, and is disabled now") }
+            + report.demoted.map { ($0, "the role had been changed, and is withdrawn") }
+            + report.withoutAttributes.map { ($0, "groups or attributes had been changed, and are missing now") }
+            + report.keptOwners.map { ($0, "the last owner had been deleted, and is disabled now") }
     }
 
     /// Returns the events for the audit log: one about the store, and one for each account.

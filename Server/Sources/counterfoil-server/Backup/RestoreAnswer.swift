@@ -99,11 +99,11 @@ extension RestoreReport {
         list(disabled, "These users were disabled after the copy:")
         list(
             demoted,
-            "These users lost the rights of an administrator after the copy, and have none now. Give them back with "
-                + "\"user edit NAME --administrator\" if needed:")
+            "These users lost a role, or got another one, after the copy, and have none now. Give it back with "
+                + "\"user edit NAME --role ROLE\" if needed:")
         list(
-            keptAdministrators,
-            "These users were deleted after the copy. As the last administrators they are only disabled:")
+            keptOwners,
+            "These users were deleted after the copy. As the last owners they are only disabled:")
         list(suspendedClients, "These apps were suspended after the copy, and are so again. See \"app resume\":")
         list(
             changedClients,

@@ -11,6 +11,8 @@ struct ScopeDocument: Encodable {
     private enum CodingKeys: String, CodingKey {
         case scope, description, listed, reserved, standard, texts
         case startsTicked = "starts_ticked"
+        case claims
+        case claimsIn = "claims_in"
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -21,9 +23,17 @@ struct ScopeDocument: Encodable {
         try values.encode(scope.startsTicked, forKey: .startsTicked)
         try values.encode(scope.isReserved, forKey: .reserved)
         try values.encode(scope.token.isStandard, forKey: .standard)
+        if !scope.claims.isEmpty {
+            try values.encode(claims, forKey: .claims)
+            try values.encode(places, forKey: .claimsIn)
+        }
         try values.encode(
             Dictionary(uniqueKeysWithValues: scope.texts.map { ($0.key.rawValue, $0.value) }), forKey: .texts)
     }
+
+    private var claims: [String] { scope.claims.names.sorted().map(\.rawValue) }
+
+    private var places: [String] { scope.claims.places.map(\.rawValue).sorted() }
 
     private var isListed: Bool { scope.isListed || scope.token.isStandard }
 
@@ -33,6 +43,9 @@ struct ScopeDocument: Encodable {
             scope.token.rawValue, isListed ? "listed" : "unlisted", scope.startsTicked ? "ticked" : "unticked",
         ]
         if scope.isReserved { parts.append("reserved") }
+        if !scope.claims.isEmpty {
+            parts.append("claims " + claims.joined(separator: ",") + " in " + places.joined(separator: ","))
+        }
         return (parts + ["\(DisplayName(scope.description))"]).joined(separator: "  ")
     }
 

@@ -9,10 +9,13 @@ struct ScopeEdit: AsyncParsableCommand {
         abstract: "Change the texts or options of a scope.",
         discussion: """
             Only the given options change. A running server shows the change on its next page. Existing consent stays \
-            valid, so create a new scope for a different permission.
+            valid, so create a new scope for a different permission. The same is true of the claims that a scope \
+            releases: describe them in its text.
 
-            Example:
+            Examples:
               counterfoil-server scope edit photos.read --listed --data-dir ./data
+              counterfoil-server scope edit directory --claims groups,department \
+                --claims-in id_token,access_token,userinfo --data-dir ./data
             """
     )
 

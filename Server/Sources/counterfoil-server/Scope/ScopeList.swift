@@ -8,7 +8,8 @@ struct ScopeList: AsyncParsableCommand {
         abstract: "List the scopes, sorted by name.",
         discussion: """
             Each line has the name, whether the server metadata lists the scope, the initial state of its checkbox \
-            where it is optional, "reserved" if only approved apps get it, and the description.
+            where it is optional, "reserved" if only approved apps get it, the claims that it releases, and the \
+            description.
 
             Example:
               counterfoil-server scope list --data-dir ./data

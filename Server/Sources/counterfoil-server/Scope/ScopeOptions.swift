@@ -33,8 +33,24 @@ struct ScopeOptions: ParsableArguments {
         help: "Whether only approved apps get it. Developers cannot add it; see: counterfoil-server app approve --help")
     var reserved: Bool?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The claims about a user that it releases: names of attributes, and groups, separated by commas. An empty "
+                + "value removes them.", valueName: "names"))
+    var claims: ScopeNames?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Where clients get these claims: id_token, access_token and userinfo, separated by commas. (default: "
+                + "userinfo)", valueName: "places"))
+    var claimsIn: ClaimPlaces?
+
     /// Whether any option is given.
-    var hasChanges: Bool { !texts.isEmpty || [listed, startsTicked, reserved].contains { $0 != nil } }
+    var hasChanges: Bool {
+        !texts.isEmpty || claims != nil || claimsIn != nil || [listed, startsTicked, reserved].contains { $0 != nil }
+    }
 
     /// Replaces the values of the given options in a draft.
     func write(into draft: inout ScopeDraft) {
@@ -42,6 +58,12 @@ struct ScopeOptions: ParsableArguments {
         if let listed { draft.isListed = listed }
         if let startsTicked { draft.startsTicked = startsTicked }
         if let reserved { draft.isReserved = reserved }
+        if let claims { draft.claims = claims.names.joined(separator: " ") }
+        if let claimsIn {
+            draft.claimPlaces = claimsIn.places
+        } else if claims != nil, draft.claimPlaces.isEmpty {
+            draft.claimPlaces = [.userInfo]
+        }
     }
 
     func validate() throws {
@@ -73,5 +95,19 @@ struct ScopeText: ExpressibleByArgument {
         guard parts.count == 2, let language = Language(rawValue: String(parts[0])) else { return nil }
         self.language = language
         text = String(parts[1])
+    }
+}
+
+/// The value of `--claims-in`: the names of places, separated by spaces or commas.
+struct ClaimPlaces: ExpressibleByArgument {
+    let places: Set<ReleasedClaims.Place>
+
+    init?(argument: String) {
+        var places: Set<ReleasedClaims.Place> = []
+        for name in ScopeNames(argument: argument).names {
+            guard let place = ReleasedClaims.Place(rawValue: name) else { return nil }
+            places.insert(place)
+        }
+        self.places = places
     }
 }

@@ -102,7 +102,7 @@ struct DemoCommand: AsyncParsableCommand {
             email: email,
             displayName: displayName,
             passwordHash: try await PasswordHasher().hash(chosen),
-            isAdministrator: true,
+            role: .owner,
             createdAt: now
         )
         let lightbox = RegisteredClient(

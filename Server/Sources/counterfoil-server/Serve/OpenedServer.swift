@@ -30,7 +30,7 @@ struct ServerOpening: Sendable {
 struct OpenedServer: Sendable {
     let server: AuthorizationServer
     let installation: Installation
-    /// The link that creates the first administrator; nil if an administrator exists.
+    /// The link that creates the first owner; nil if an owner exists.
     let setupLink: String?
     /// The lock of the data directory; nil for a database, on which several servers can run.
     let lock: ServingLock?
@@ -41,7 +41,7 @@ struct OpenedServer: Sendable {
     /// The service that compares the servers on a database; nil with a data directory.
     let comparison: SettingsComparison?
 
-    /// The time in seconds for which servers on one database show the same link for the first administrator.
+    /// The time in seconds for which servers on one database show the same link for the first owner.
     private static let setupAge: TimeInterval = 3600
 
     /// Opens the store and the keys, and creates the server; throws ``CommandFailure``, and closes the store then.

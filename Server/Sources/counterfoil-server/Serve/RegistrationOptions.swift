@@ -5,7 +5,7 @@ import CounterfoilStore
 extension Settings {
     static let registration = Setting(
         "registration", .choice(), default: RegistrationPolicy.everyone, to: \.registration, value: "who",
-        "Who may register apps at /apps.")
+        "Who may register apps at /apps: every user, the users with the role developer, or administrators alone.")
     static let newClients = Setting(
         "new-apps", .choice(), default: NewClientApproval.open, to: \.newClients, value: "approval",
         "Who can sign in to a new app before its approval: all users, those whom its developer names, or none.")

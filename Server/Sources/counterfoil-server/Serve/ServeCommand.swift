@@ -13,7 +13,7 @@ struct ServeCommand: AsyncParsableCommand {
         // The settings file and the environment can have them, too.
         usage: "counterfoil-server serve [<options>] --issuer <url> --listen <address> ...",
         discussion: """
-            A missing data directory is created. While there is no administrator, each start prints a link that \
+            A missing data directory is created. While there is no owner, each start prints a link that \
             creates one. SIGTERM and SIGINT stop the server after the requests that it is answering: /readyz fails at \
             once, and a second signal ends the delay of --drain-delay.
 
@@ -153,7 +153,7 @@ struct ServeCommand: AsyncParsableCommand {
             if let link = opened.setupLink {
                 log.report(
                     "created the link for the first administrator", metadata: ["link": "\(link)"],
-                    sentence: "There is no administrator yet. Open this link to create one:\n\(link)")
+                    sentence: "There is no owner yet. Open this link to create the account of one:\n\(link)")
             }
         }
     }

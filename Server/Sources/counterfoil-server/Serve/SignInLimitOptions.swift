@@ -13,7 +13,7 @@ extension Settings {
     static let secondFactor = Setting(
         "second-factor", .choice(), default: SecondFactorPolicy.offered, to: \.secondFactor, value: "choice",
         "The users who enter a code of an authenticator app after the password: no user can set one up, every user can, "
-            + "administrators must, or every user must. A passkey needs no code.")
+            + "users with rights of the administration must, or every user must. A passkey needs no code.")
     static let secondFactorMemory = Setting(
         "second-factor-memory", .days(0...365), default: 30, to: \.secondFactorMemory, value: "days",
         "The time for which users can have a browser remembered that needs no code, 0 to 365 days; 0 is never.")

@@ -14,7 +14,7 @@ struct InvitationDocument: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, email, mailed, administrator, link
+        case id, email, mailed, role, link
         case clientID = "client_id"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
@@ -25,7 +25,7 @@ struct InvitationDocument: Encodable {
         try values.encode(invitation.shortID, forKey: .id)
         try values.encodeIfPresent(invitation.email?.rawValue, forKey: .email)
         try values.encode(invitation.isMailed, forKey: .mailed)
-        try values.encode(invitation.isAdministrator, forKey: .administrator)
+        try values.encodeIfPresent(invitation.role?.rawValue, forKey: .role)
         try values.encodeIfPresent(invitation.clientID?.rawValue, forKey: .clientID)
         try values.encodeIfPresent(link, forKey: .link)
         try values.encode(Int(invitation.createdAt.timeIntervalSince1970), forKey: .createdAt)
@@ -40,7 +40,7 @@ struct InvitationDocument: Encodable {
         words += Moment.text(invitation.expiresAt)
         if let email = invitation.email { words += "  \(email)" }
         if let client = invitation.clientID { words += "  app \(client)" }
-        if invitation.isAdministrator { words += ", administrator" }
+        if let role = invitation.role { words += ", \(role.rawValue)" }
         return words
     }
 }

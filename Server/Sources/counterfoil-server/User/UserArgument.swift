@@ -53,12 +53,14 @@ extension Installation {
             store, serverKey: serverKey, by: .command, notifying: mails, at: time)
     }
 
-    /// Fails the command unless an account was enabled, disabled, or got other rights.
+    /// Fails the command unless an account was enabled, disabled, or got another role.
     func require(_ outcome: ChangeStandingOutcome, of username: Username) throws {
         switch outcome {
         case .changed, .unchanged: return
         case .notFound: throw CommandFailure.temporary("another command has just deleted the user \(username)")
-        case .lastAdministrator: throw CommandFailure.lastAdministrator(username)
+        case .changedMeanwhile:
+            throw CommandFailure.temporary("another command has just changed the role of the user \(username)")
+        case .lastOwner: throw CommandFailure.lastOwner(username)
         }
     }
 }
@@ -79,11 +81,11 @@ extension StoreFault {
 }
 
 extension CommandFailure {
-    /// The failure if a change would leave no administrator who can sign in.
-    static func lastAdministrator(_ username: Username) -> CommandFailure {
+    /// The failure if a change would leave no owner who can sign in.
+    static func lastOwner(_ username: Username) -> CommandFailure {
         .refused(
-            "no administrator but \(username) can sign in; create another one first with: "
-                + "counterfoil-server user create NAME --administrator")
+            "no owner but \(username) can sign in; create another one first with: "
+                + "counterfoil-server user create NAME --role owner")
     }
 
     static func noUser(_ name: String) -> CommandFailure {

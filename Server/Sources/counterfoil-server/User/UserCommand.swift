@@ -6,7 +6,8 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Manage the users who can sign in.",
         subcommands: [
-            UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserDisable.self, UserEnable.self,
+            UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserClaimsCommand.self, UserDisable.self,
+            UserEnable.self,
             UserPassword.self, UserLinkCommand.self, UserResetSecondFactor.self, UserExport.self, UserDelete.self,
             UserInvite.self, UserInvitations.self, UserWithdraw.self,
         ]

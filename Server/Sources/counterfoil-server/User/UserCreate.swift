@@ -19,6 +19,7 @@ struct UserCreate: AsyncParsableCommand {
                 --data-dir ./data
               counterfoil-server user create bob --password-stdin --data-dir ./data \\
                 < password.txt
+              counterfoil-server user create carol --role support --data-dir ./data
             """
     )
 
@@ -36,8 +37,8 @@ struct UserCreate: AsyncParsableCommand {
 
     @OptionGroup var secret: PasswordOption
 
-    @Flag(name: .long, help: "Make the user an administrator of this server.")
-    var administrator = false
+    @Option(name: .long, help: "The role of the user in the administration of this server.")
+    var role: UserRole?
 
     @OptionGroup var options: AdministrationOptions
 
@@ -66,7 +67,7 @@ struct UserCreate: AsyncParsableCommand {
         try await options.withInstallation { installation in
             let created = User(
                 creating: name, email: address, isEmailVerified: emailVerified, displayName: displayName,
-                passwordHash: try await PasswordHasher().hash(password), isAdministrator: administrator,
+                passwordHash: try await PasswordHasher().hash(password), role: role,
                 at: installation.store.now())
             guard var user = created else { return }
             user.mustChangePassword = secret.mustChangePassword
@@ -74,7 +75,7 @@ struct UserCreate: AsyncParsableCommand {
             case .added: try report(user)
             case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
             case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
-            case .administratorExists: throw CommandFailure.refused("there is already an administrator")
+            case .ownerExists: throw CommandFailure.refused("there is already an owner")
             }
         }
     }

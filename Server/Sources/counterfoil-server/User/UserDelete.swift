@@ -136,7 +136,7 @@ struct UserDelete: AsyncParsableCommand {
         case .begun(let clients): return clients
         case .notFound:
             throw CommandFailure.refused("another command has just deleted the user \(user.username)")
-        case .lastAdministrator: throw CommandFailure.lastAdministrator(user.username)
+        case .lastOwner: throw CommandFailure.lastOwner(user.username)
         case .ownsClients(let clients):
             let names = clients.map(\.rawValue)
             throw deleteApps ? CommandFailure.ownsMore(names, user) : CommandFailure.owns(names, user)

@@ -10,12 +10,19 @@ struct UserDocument: Encodable {
     /// The facts that are not in the record of the user; nil if they were not read.
     private let overview: UserOverview?
 
-    init(_ user: User) { (self.user, overview) = (user, nil) }
+    /// The groups and attributes; nil if they were not read.
+    private let attributes: UserAttributes?
 
-    init(_ overview: UserOverview) { (user, self.overview) = (overview.user, overview) }
+    init(_ user: User, _ attributes: UserAttributes? = nil) {
+        (self.user, overview, self.attributes) = (user, nil, attributes)
+    }
+
+    init(_ overview: UserOverview, _ attributes: UserAttributes? = nil) {
+        (user, self.overview, self.attributes) = (overview.user, overview, attributes)
+    }
 
     private enum CodingKeys: String, CodingKey {
-        case sub, username, name, email, administrator, disabled, profile
+        case sub, username, name, email, role, disabled, profile
         case mustChangePassword = "must_change_password"
         case termsVersion = "terms_version"
         case termsAcceptedAt = "terms_accepted_at"
@@ -24,7 +31,7 @@ struct UserDocument: Encodable {
         case changedAt = "updated_at"
         case lastSignInAt = "last_sign_in_at"
         case hasSecondFactor = "second_factor"
-        case passkeys
+        case passkeys, groups, attributes
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -33,7 +40,7 @@ struct UserDocument: Encodable {
         try values.encode(user.username.rawValue, forKey: .username)
         try values.encode(user.displayName, forKey: .name)
         try values.encodeIfPresent(user.email?.rawValue, forKey: .email)
-        try values.encode(user.isAdministrator, forKey: .administrator)
+        try values.encodeIfPresent(user.role?.rawValue, forKey: .role)
         try values.encode(user.disabledAt != nil, forKey: .disabled)
         if user.mustChangePassword { try values.encode(true, forKey: .mustChangePassword) }
         try values.encode(user.passwordHash != nil, forKey: .hasPassword)
@@ -44,6 +51,12 @@ struct UserDocument: Encodable {
         }
         try values.encode(Int(user.createdAt.timeIntervalSince1970), forKey: .createdAt)
         try values.encode(Int(user.changedAt.timeIntervalSince1970), forKey: .changedAt)
+        if let attributes {
+            try values.encode(attributes.groups.sorted().map(\.rawValue), forKey: .groups)
+            try values.encode(
+                Dictionary(uniqueKeysWithValues: attributes.values.map { ($0.key.rawValue, $0.value) }),
+                forKey: .attributes)
+        }
         guard let overview else { return }
         try values.encodeIfPresent(
             overview.lastSignInAt.map { Int($0.timeIntervalSince1970) }, forKey: .lastSignInAt)
@@ -55,7 +68,7 @@ struct UserDocument: Encodable {
     var line: String {
         var words = "\(user.username)"
         if let email = user.email { words += " <\(email)>" }
-        if user.isAdministrator { words += ", administrator" }
+        if let role = user.role { words += ", \(role.rawValue)" }
         if user.disabledAt != nil { words += ", disabled" }
         if user.mustChangePassword { words += ", must change the password" }
         if user.passwordHash == nil { words += ", no password" }
@@ -96,6 +109,13 @@ struct UserDocument: Encodable {
         add("country", profile.address?.country)
         if let terms = user.acceptedTerms {
             add("accepted terms", "\(terms.version), \(Moment.text(terms.acceptedAt))")
+        }
+        if let attributes {
+            let groups = attributes.groups.sorted().map { "\(DisplayName($0.rawValue))" }
+            if !groups.isEmpty { lines.append("  groups: " + groups.joined(separator: ", ")) }
+            for (name, value) in attributes.values.sorted(by: { $0.key < $1.key }) {
+                add("attribute \(name)", value.json)
+            }
         }
         if let overview {
             add("last sign-in", overview.lastSignInAt.map { Moment.text($0) } ?? "never")

@@ -10,7 +10,7 @@ struct UserExport: AsyncParsableCommand {
         commandName: "export",
         abstract: "Export everything that the server stores about a user, as JSON.",
         discussion: """
-            The export contains the account with its profile, sessions, grants, consents, apps and audit events. It \
+            The export contains the account with its profile, groups and attributes, sessions, grants, consents, apps and audit events. It \
             contains no password hash, no secret and no token. A record that this version cannot read is named in the \
             member "unreadable" and in a warning.
 
@@ -63,7 +63,9 @@ struct UserExport: AsyncParsableCommand {
         let overview = try await StoreFault.readable { () async throws(StoreFault) in
             try await store.userOverview(user.id)
         }
-        if let overview { try json.member("account", UserDocument(overview)) }
+        if let overview {
+            try json.member("account", UserDocument(overview, try await store.attributes(of: user.id)))
+        }
         try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
         try json.member("passkeys", try await store.passkeys(of: user.id).map(UserPasskeyDocument.init))
         let keys = try await store.securityKeys(of: user.id)

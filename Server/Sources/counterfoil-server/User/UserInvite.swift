@@ -19,15 +19,15 @@ struct UserInvite: AsyncParsableCommand {
 
             Examples:
               counterfoil-server user invite --email ada@example.com --data-dir ./data
-              counterfoil-server user invite --administrator --days 1 --data-dir ./data
+              counterfoil-server user invite --role support --days 1 --data-dir ./data
             """
     )
 
     @Option(name: .long, help: "The email address of the account.")
     var email: String?
 
-    @Flag(name: .long, help: "Make the user an administrator of this server.")
-    var administrator = false
+    @Option(name: .long, help: "The role of the user in the administration of this server.")
+    var role: UserRole?
 
     @Option(name: .long, help: ArgumentHelp("The client_id of the app that the page names.", valueName: "client_id"))
     var client: String?
@@ -67,7 +67,7 @@ struct UserInvite: AsyncParsableCommand {
                 )
             }
             var draft = Invitations.Draft(
-                email: email.flatMap(EmailAddress.init), isAdministrator: administrator, days: days)
+                email: email.flatMap(EmailAddress.init), role: role, days: days)
             if let client { draft.clientID = try await installation.client(client).id }
             if installation.recorded.sendsMail == true, draft.email != nil {
                 draft.mailLanguage = Language(rawValue: language)

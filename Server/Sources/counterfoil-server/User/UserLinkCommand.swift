@@ -23,9 +23,6 @@ struct UserLinkCommand: AsyncParsableCommand {
             """
     )
 
-    /// The maximum number of hours for which a link works.
-    private static let hourLimit = 168
-
     @OptionGroup var argument: UserArgument
 
     @Option(name: .long, help: ArgumentHelp("The hours until the link expires, 1 to 168.", valueName: "hours"))
@@ -34,8 +31,8 @@ struct UserLinkCommand: AsyncParsableCommand {
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard (1...Self.hourLimit).contains(hours) else {
-            throw ValidationError("--hours must be 1 to \(Self.hourLimit).")
+        guard UserAdministration.linkHours.contains(hours) else {
+            throw ValidationError("--hours must be 1 to \(UserAdministration.linkHours.upperBound).")
         }
     }
 

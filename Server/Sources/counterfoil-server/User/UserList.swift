@@ -30,7 +30,7 @@ struct UserList: AsyncParsableCommand {
     @Option(name: .long, help: "Only users in this state: enabled or disabled.")
     var state: UserQuery.State?
 
-    @Option(name: .long, help: "Only users with this role: administrator or user.")
+    @Option(name: .long, help: "Only users with this role, or with none.")
     var role: UserQuery.Role?
 
     @Flag(name: .long, help: "Only users who have never signed in.")
@@ -131,3 +131,4 @@ struct UserList: AsyncParsableCommand {
 
 extension UserQuery.State: ExpressibleByArgument {}
 extension UserQuery.Role: ExpressibleByArgument {}
+extension UserRole: ExpressibleByArgument {}

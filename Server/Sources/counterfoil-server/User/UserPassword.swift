@@ -42,11 +42,7 @@ struct UserPassword: AsyncParsableCommand {
             let passkeys = try await removingPasskeys(of: user, in: installation)
             let deleted = removePasskeys ? ", and the passkeys are deleted" : ""
             let isTemporary = secret.mustChangePassword
-            let event = try await installation.event(
-                of: isTemporary ? .temporaryPasswordSet : .passwordSet, to: user)
-            let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
-            let outcome = try await installation.store.resetPassword(reset, at: event.at, recording: [event])
-            switch outcome {
+            switch try await installation.users.setPassword(hash, isTemporary: isTemporary, of: user) {
             case .reset:
                 if options.json { return try Output.json(UserDocument(user)) }
                 Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")

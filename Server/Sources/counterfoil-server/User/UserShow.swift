@@ -20,7 +20,7 @@ struct UserShow: AsyncParsableCommand {
             guard let overview = try await installation.store.userOverview(user.id) else {
                 throw CommandFailure.noUser(argument.name)
             }
-            let document = UserDocument(overview)
+            let document = UserDocument(overview, try await installation.store.attributes(of: user.id))
             if options.json { return try Output.json(document) }
             Output.line(document.words)
         }

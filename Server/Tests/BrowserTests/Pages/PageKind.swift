@@ -13,7 +13,8 @@ enum PageKind: String, CaseIterable, Sendable {
         "application"
     case connect, secrets, developers = "application-developers", deleteClient = "delete-application", policy, decision,
         logo, association
-    case users, invitations, newUser = "new-user", user, deleteUser = "delete-user"
+    case users, invitations, newUser = "new-user", user, userAttributes = "user-attributes", deleteUser =
+        "delete-user"
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
@@ -33,9 +34,8 @@ enum PageKind: String, CaseIterable, Sendable {
             .newPassword, .signUp, .signUpSent, .newAccount, .terms:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .developers, .deleteClient,
-            .policy, .decision, .logo, .association, .users, .invitations, .newUser, .user, .deleteUser, .firstSteps,
-            .administration,
-            .branding, .audit, .mailPreview,
+            .policy, .decision, .logo, .association, .users, .invitations, .newUser, .user, .userAttributes,
+            .deleteUser, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,

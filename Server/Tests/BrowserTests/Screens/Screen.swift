@@ -86,6 +86,8 @@ enum Screen: String, CaseIterable, Sendable {
     case newUser = "admin-users-new"
     case newUserProblems = "admin-users-new-problems"
     case user = "admin-user"
+    case userAttributes = "admin-user-claims"
+    case userAttributesProblems = "admin-user-claims-problems"
     case deleteUser = "admin-user-delete"
     case policy = "app-policy"
     case decision = "app-approval"
@@ -148,8 +150,8 @@ enum Screen: String, CaseIterable, Sendable {
             .secretRemoval, .developers, .clients, .availableAPIs:
             .developer
         case .firstSteps, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
-            .deleteUser,
-            .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
+            .userAttributes, .userAttributesProblems, .deleteUser, .policy, .decision, .suspension, .danger, .branding,
+            .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
             .apiSecret, .editAPI, .deleteAPI:
@@ -207,6 +209,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .invitations: .invitations
         case .newUser, .newUserProblems: .newUser
         case .user: .user
+        case .userAttributes, .userAttributesProblems: .userAttributes
         case .deleteUser: .deleteUser
         case .policy: .policy
         case .decision, .suspension: .decision

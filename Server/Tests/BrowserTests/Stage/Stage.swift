@@ -25,7 +25,7 @@ struct Stage: Sendable {
             try await site.add(.alice)
             try await site.administer(
                 ["user", "create", "grace", "--email", "grace@example.com", "--display-name", "Grace Grant"]
-                    + ["--administrator", "--password-stdin"], typing: Account.grace.password + "\n")
+                    + ["--role", "owner", "--password-stdin"], typing: Account.grace.password + "\n")
             try await site.addScope("photos.read", "See your photos and albums")
             try await site.addScope("photos.write", "Add photos to your albums")
             let lightbox = try await site.addLightbox()

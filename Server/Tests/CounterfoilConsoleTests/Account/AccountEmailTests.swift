@@ -247,7 +247,7 @@ struct AccountEmailTests {
 
     @Test func `without mail, no page offers anything that needs it`() async throws {
         let test = try await TestServer()
-        var developer = try await Developer("ada", of: test, isAdministrator: true)
+        var developer = try await Developer("ada", of: test, role: .administrator)
         let account = try await developer.browser.open("/account")
         #expect(try account.accountPage.user.verificationPath == nil)
         #expect(try !account.html().contains("/account/email"))
@@ -260,7 +260,7 @@ struct AccountEmailTests {
 
     @Test func `administrators see each mail in each language`() async throws {
         let test = try await TestServer(mailSender: MailRecorder())
-        var developer = try await Developer("ada", of: test, isAdministrator: true)
+        var developer = try await Developer("ada", of: test, role: .administrator)
         #expect(try await developer.browser.open("/admin").html().contains("href=\"/admin/mail\""))
         for language in Language.allCases {
             let reply = try await developer.browser.open("/admin/mail?language=\(language.rawValue)")

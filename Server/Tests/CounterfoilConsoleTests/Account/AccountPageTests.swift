@@ -11,7 +11,7 @@ import Testing
 struct AccountPageTests {
     private static let hostile: DisplayName = "<script>alert(1)</script>\"'&"
     private static let head = ConsoleHead(
-        userDisplayName: hostile, isAdministrator: false, part: .account, signOutTicket: "sign-out-ticket")
+        userDisplayName: hostile, part: .account, signOutTicket: "sign-out-ticket")
     private static let client = ConnectedClient(
         name: hostile, publisher: hostile, permissions: ["See <i>photos</i>", "Add photos"], since: "1 January 2027",
         path: "/account/apps/app_x")

@@ -12,7 +12,7 @@ struct AdministrationTests {
     // The page shows the risk, the number of uses, and the last use.
     @Test func `an exemption from PKCE is shown as a risk, with its use`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
@@ -35,7 +35,7 @@ struct AdministrationTests {
         async throws
     {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         try await test.change(client) { $0.policy.pkce = .s256OrPlain }
@@ -55,7 +55,7 @@ struct AdministrationTests {
 
     @Test func `an invalid policy is marked at its field`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
         let form = page.form(
             [
@@ -78,7 +78,7 @@ struct AdministrationTests {
     // OpenID Connect Core §5.4: the setting is that of the form of the developer.
     @Test func `an administrator decides whether ID tokens have profile and email`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         for isOn in [false, true] {
             let before = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
             let form = before.form(isOn ? ["user_claims_in_id_token": "on"] : [:])
@@ -94,7 +94,7 @@ struct AdministrationTests {
     // The mark is the same as that of app links; a loopback URI cannot be verified.
     @Test func `an administrator verifies the https redirect URIs of a single-page app`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let album = try await test.register(
             "Album", type: .singlePage, redirectURIs: ["https://album.example/cb"],
             policy: .standard(for: .singlePage))
@@ -120,7 +120,7 @@ struct AdministrationTests {
     @Test(arguments: ["2001-01-01", "tomorrow", ""])
     func `an invalid last day of an exemption is marked`(day: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/apps/app_lightbox/policy").policyPage
         let form = page.form(["pkce": "exempt-until", "exempt_until": day])
         let again = try await administrator.browser.submit(form, to: page.action).policyPage
@@ -134,7 +134,7 @@ struct AdministrationTests {
         let test = try await TestServer()
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let list = try await administrator.browser.open("/admin").administrationPage.clients
         // By name: "Lightbox" and "Lightbox Two".
         #expect(list.map(\.clientID) == ["app_lightbox", client.id.rawValue])
@@ -145,7 +145,7 @@ struct AdministrationTests {
 
     @Test func `the name, colour and support URL apply to the next page`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
         let upload = ScriptedUserAgent.Upload(
             FormParameters([
@@ -165,7 +165,7 @@ struct AdministrationTests {
     // Branding can be previewed before it is saved, with or without a script.
     @Test func `a preview shows the new branding and saves nothing`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
         #expect(!page.isPreview)
         let fields = FormParameters([
@@ -190,7 +190,7 @@ struct AdministrationTests {
     // The server keeps no upload between two requests.
     @Test func `a preview shows the chosen logo, and saving it needs no second choice`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
         func upload(
             _ decision: String, logo: [UInt8] = [], chosen: String? = nil, name: String = "Foto Eins",
@@ -259,7 +259,7 @@ struct AdministrationTests {
     // The owner's texts are edited on the branding page.
     @Test func `the texts of the service are previewed, saved and audited`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
         #expect(page.statements.map(\.languageName) == ["English", "Deutsch", "Norsk bokmål", "Français", "Español"])
         #expect(page.statements.map(\.isOpen) == [true, false, false, false, false])
@@ -302,7 +302,7 @@ struct AdministrationTests {
     ])
     func `misleading or executable branding is refused`(field: String, value: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/admin/branding").brandingPage
         let fields = FormParameters([
             "ticket": page.ticket, "revision": String(page.revision), "decision": "save", "own_colour": "on",

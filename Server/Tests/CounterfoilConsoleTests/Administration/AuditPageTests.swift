@@ -14,7 +14,7 @@ struct AuditPageTests {
 
     init() async throws {
         test = try await TestServer()
-        administrator = try await Developer("ada", of: test, isAdministrator: true)
+        administrator = try await Developer("ada", of: test, role: .administrator)
     }
 
     /// A time at which no event is added any more, so that an export has those of it.
@@ -309,7 +309,7 @@ struct AuditPageTests {
     @Test func `an export whose event cannot be stored is not sent`() async throws {
         let store = TestStore()
         let test = try await TestServer(store: store)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let export = try #require(try await administrator.browser.open("/admin/audit").auditPage.export)
         store.fail(.appendAudit)
         let reply = try await administrator.browser.submit(

@@ -22,17 +22,17 @@ struct InvitationPageTests {
 
     @Test func `an administrator without mail gets the link once, and it creates the account`() async throws {
         let test = try await TestServer { $0.signUp = .invited }
-        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var administrator = try await Developer("root", of: test, role: .owner)
         let created = try await Self.submit(
             [
                 "decision": "invite", "email": "bob@example.com", "client": test.lightbox.id.rawValue, "days": "3",
-                "administrator": "on",
+                "role": "administrator",
             ], by: &administrator
         ).invitationsPage
         let link = try #require(created.link)
         let row = try #require(created.rows.first)
         #expect(created.rows.count == 1 && created.count == "1" && created.language == nil)
-        #expect(row.email == "bob@example.com" && row.isAdministrator && !row.isMailed && !row.hasExpired)
+        #expect(row.email == "bob@example.com" && row.role == "Administrator" && !row.isMailed && !row.hasExpired)
         #expect(row.client?.description == "Lightbox")
         let stored = try #require(try await test.store.invitations().first)
         #expect(stored.expiresAt == test.clock.now + 3 * 86_400 && stored.shortID == row.id)
@@ -45,12 +45,12 @@ struct InvitationPageTests {
         let page = try await browser.open(String(link.dropFirst(test.issuer.origin.count))).newAccountPage
         _ = try await browser.submit(page.form("bob"), to: page.action).accountPage
         let bob = try #require(try await test.store.user(named: try #require(Username("bob"))))
-        #expect(bob.isAdministrator)
+        #expect(bob.role == .administrator)
         #expect(try await administrator.browser.open(Self.path).invitationsPage.rows.isEmpty)
         let root = try #require(try await test.store.user(named: try #require(Username("root"))))
         let event = try #require(
             try await test.store.audit(AuditQuery(kind: .account, userID: root.id)).map(\.event).first)
-        #expect(event.detail?.hasSuffix("created the invitation \(row.id), as an administrator") == true)
+        #expect(event.detail?.hasSuffix("created the invitation \(row.id), with the role administrator") == true)
         // The administrator's own account was not created by it.
         let activity = try await administrator.browser.open("/account/activity").activityPage
         #expect(activity.rows.allSatisfy { $0.what == "Signed in" })
@@ -59,7 +59,7 @@ struct InvitationPageTests {
     @Test func `with mail the link goes to the address alone, and a withdrawn one creates nothing`() async throws {
         let recorder = MailRecorder()
         let test = try await TestServer(mailSender: recorder) { $0.signUp = .open }
-        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var administrator = try await Developer("root", of: test, role: .owner)
         let reply = try await Self.submit(
             ["decision": "invite", "email": "bob@example.com", "days": "1", "language": "de"], by: &administrator)
         let page = try reply.invitationsPage
@@ -86,7 +86,7 @@ struct InvitationPageTests {
     ])
     func `a refusal names the field, and keeps what was typed`(field: String, value: String) async throws {
         let test = try await TestServer { $0.signUp = .invited }
-        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var administrator = try await Developer("root", of: test, role: .owner)
         var fields = ["decision": "invite", "days": "5", "email": "bob@example.com"]
         fields[field] = value
         let reply = try await Self.submit(fields, by: &administrator)
@@ -100,7 +100,7 @@ struct InvitationPageTests {
 
     @Test func `a server that lets no one create an account has no form, and refuses one`() async throws {
         let test = try await TestServer { $0.signUp = .closed }
-        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var administrator = try await Developer("root", of: test, role: .owner)
         let page = try await administrator.browser.open(Self.path)
         #expect(try page.invitationsPage.isClosed && !page.html().contains("name=\"email\""))
         let reply = try await Self.submit(["decision": "invite", "days": "5"], by: &administrator)

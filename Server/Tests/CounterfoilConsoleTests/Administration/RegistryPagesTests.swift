@@ -12,7 +12,7 @@ struct RegistryPagesTests {
     private static let token = Scope.Token("photos.read") ?? .openID
 
     private static func administrator(of test: TestServer) async throws -> Developer {
-        try await Developer("ada", of: test, isAdministrator: true)
+        try await Developer("ada", of: test, role: .administrator)
     }
 
     private static func scope(_ test: TestServer) async throws -> ScopeDefinition? {
@@ -73,6 +73,36 @@ struct RegistryPagesTests {
         #expect(again.name?.value == name)
         #expect(again.texts.first { $0.language == "fr" }?.field.value == "Voir")
         #expect(try await test.store.scopes() == before)
+    }
+
+    private static let tooMany = (0...33).map { "c\($0)" }.joined(separator: " ")
+
+    @Test(
+        arguments: [
+            ("groups department", ["id_token"], []), ("", [], []), ("groups", [], ["claim_places"]),
+            ("email", ["userinfo"], ["claims"]), ("omitted_claims", ["userinfo"], ["claims"]),
+            ("a\"b", ["userinfo"], ["claims"]), (tooMany, ["userinfo"], ["claims"]),
+        ] as [(String, [String], [String])])
+    func `a scope releases claims whose names the standards do not reserve`(
+        claims: String, places: [String], fields: [String]
+    ) async throws {
+        let name = "directory"
+        let test = try await TestServer()
+        var administrator = try await Self.administrator(of: test)
+        let page = try await administrator.browser.open("/admin/scopes/new").scopeFormPage
+        var form = Self.form(page, ["name": name, "text_en": "See your department", "claims": claims])
+        for place in places { form.append("claim_places", place) }
+        let reply = try await administrator.browser.submit(form, to: page.action)
+        let stored = try await test.store.scopes().first { $0.token.rawValue == name }
+        guard fields.isEmpty else {
+            #expect(try reply.scopeFormPage.problems.compactMap(\.field) == fields)
+            #expect(stored == nil)
+            return
+        }
+        #expect(stored?.claims.names == Set(claims.split(separator: " ").compactMap { ClaimName(String($0)) }))
+        #expect(stored?.claims.places == Set(places.compactMap(ReleasedClaims.Place.init(rawValue:))))
+        let event = try #require(try await test.store.audit(AuditQuery(kind: .setting)).first?.event)
+        #expect(event.detail?.contains("claims: department groups in id_token") == !claims.isEmpty)
     }
 
     // SEC-796

@@ -17,7 +17,7 @@ struct UnregisteredClientsTests {
     init() async throws {
         test = try await TestServer(clientFiles: files)
         try await test.acceptUnregisteredClients()
-        administrator = try await Developer("ada", of: test, isAdministrator: true)
+        administrator = try await Developer("ada", of: test, role: .administrator)
     }
 
     /// Lets alice allow an app with a document something, and returns the tokens of the app.
@@ -57,7 +57,7 @@ struct UnregisteredClientsTests {
         #expect(list.more == nil && !list.isFixed)
         test.clock.advance(by: 3 * 3600)
         // The pages for administrators need a sign-in that is not so long ago.
-        administrator = try await Developer("eve", of: test, isAdministrator: true)
+        administrator = try await Developer("eve", of: test, role: .administrator)
 
         let host = try await administrator.browser.open(list.hosts[0].path).unregisteredFamilyPage
         #expect(host.host == "app.example.com")
@@ -211,7 +211,7 @@ struct UnregisteredClientsTests {
 
         let listed = try await administrator.browser.open("/admin").administrationPage.clients
         #expect(listed.map(\.clientID).contains(Self.url))
-        let edit = try await administrator.browser.open(shown.paths.edit).clientFormPage
+        let edit = try await administrator.browser.open(try #require(shown.paths.edit)).clientFormPage
         let changed = try await administrator.browser.submit(
             FormParameters([
                 "ticket": edit.ticket, "revision": String(edit.revision), "name": "Album Two",

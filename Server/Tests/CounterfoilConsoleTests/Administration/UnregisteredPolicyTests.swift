@@ -13,7 +13,7 @@ struct UnregisteredPolicyTests {
     @Test func `an administrator sets every part of the policy, and the audit log names what changed`() async throws {
         let test = try await TestServer()
         _ = try await test.addAPI()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         #expect(page.kinds?.choices.filter(\.isChosen).map(\.value) == ["none"])
         let form = page.form(
@@ -56,7 +56,7 @@ struct UnregisteredPolicyTests {
 
     @Test func `an invalid policy is marked at each field, with the typed values`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         let form = page.form(
             [
@@ -83,7 +83,7 @@ struct UnregisteredPolicyTests {
     // Two administrators at once: the second one sees that the first one was faster.
     @Test func `a policy that another administrator changed meanwhile is not overwritten`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         try await test.acceptUnregisteredClients { $0.kinds = [.document] }
         let reply = try await administrator.browser.submit(page.form(["kinds": "none"]), to: page.action)
@@ -99,7 +99,7 @@ struct UnregisteredPolicyTests {
     // The option of the command line applies to this process; the stored policy stays as it is.
     @Test func `kinds that the command line determines are shown and cannot be changed`() async throws {
         let test = try await TestServer { $0.unregisteredClients = [.registration] }
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let list = try await administrator.browser.open("/admin/unregistered").unregisteredClientsPage
         #expect(list.isFixed && list.accepted == "The service accepts apps that register themselves.")
         let reply = try await administrator.browser.open(Self.path)
@@ -145,7 +145,7 @@ struct UnregisteredPolicyTests {
     // The policy decides who can sign users in, so a session cookie is not enough.
     @Test func `a form without a ticket of its page changes nothing`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open(Self.path).unregisteredPolicyPage
         for ticket in ["", "forged", page.console.signOutTicket] {
             let form = page.form().setting("ticket", to: ticket)

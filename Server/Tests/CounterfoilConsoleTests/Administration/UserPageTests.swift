@@ -15,7 +15,7 @@ struct UserPageTests {
 
     init() async throws {
         test = try await TestServer()
-        administrator = try await Developer("root", of: test, isAdministrator: true)
+        administrator = try await Developer("root", of: test, role: .owner)
         root = try await Self.user("root", of: test)
     }
 
@@ -39,7 +39,7 @@ struct UserPageTests {
         try await test.store.audit(AuditQuery(userID: user.id)).map(\.event)
     }
 
-    @Test(arguments: ["", "/new", "/USER", "/USER/delete"])
+    @Test(arguments: ["", "/new", "/USER", "/USER/claims", "/USER/delete"])
     mutating func `no other user sees that the pages exist, and no page changes anything by GET`(
         rest: String
     ) async throws {
@@ -48,12 +48,12 @@ struct UserPageTests {
         try await browser.signInToConsole(username: "alice")
         #expect(try await browser.send(.get, to: path).status == .notFound)
         if !rest.isEmpty {
-            let form = FormParameters(["decision": "promote", "username": "alice"])
+            let form = FormParameters(["decision": "role", "role": "owner", "username": "alice"])
             #expect(try await browser.send(.post, to: path, form: form).status == .notFound)
         }
         var stranger = test.browser()
         #expect(try await stranger.send(.get, to: path).status == .seeOther)
-        let query = path + "?decision=promote&username=alice"
+        let query = path + "?decision=role&role=owner&username=alice"
         let status = try await administrator.browser.send(.get, to: query).status
         #expect(status == .ok || status == .badRequest)
         #expect(try await test.store.user(test.alice.id) == test.alice)
@@ -61,10 +61,11 @@ struct UserPageTests {
 
     // A role that was withdrawn a second ago.
     @Test mutating func `an administrator who was demoted changes nothing with a page that is open`() async throws {
-        let other = try await test.addUser("other", isAdministrator: true)
+        let other = try await test.addUser("other", role: .owner)
         let page = try await administrator.browser.open(path(other)).userAccountPage
         #expect(
-            try await test.store.setAdministrator(false, of: root.id, at: test.clock.now, recording: []) == .changed)
+            try await test.store.setRole(nil, of: root.id, from: .owner, at: test.clock.now, recording: [])
+                == .changed)
         let form = FormParameters(["ticket": page.ticket, "decision": "disable"])
         #expect(try await administrator.browser.send(.post, to: page.action, form: form).status == .notFound)
         #expect(try await test.store.user(other.id)?.disabledAt == nil)
@@ -92,9 +93,9 @@ struct UserPageTests {
         let page = try await administrator.browser.open("/admin/users?search=ZO&state=disabled").usersPage
         #expect(page.rows.map(\.username) == ["zoe"] && page.count == "1 user" && page.isFiltered)
         let row = try #require(page.rows.first)
-        #expect(row.path == path(zoe) && row.isDisabled && !row.isAdministrator && row.lastSignIn == nil)
+        #expect(row.path == path(zoe) && row.isDisabled && row.role == nil && row.lastSignIn == nil)
         let all = try await administrator.browser.open("/admin/users").usersPage
-        #expect(all.rows.contains { $0.username == "root" && $0.isAdministrator && $0.lastSignIn == "just now" })
+        #expect(all.rows.contains { $0.username == "root" && $0.role == "Owner" && $0.lastSignIn == "just now" })
         let none = try await administrator.browser.open("/admin/users?search=%25&state=&role=&day=").usersPage
         #expect(none.rows.isEmpty && none.next == nil && none.problems.isEmpty)
         let start = try await administrator.browser.open("/admin").administrationPage
@@ -103,7 +104,7 @@ struct UserPageTests {
 
     // A filter that is not understood does not widen the answer.
     @Test(arguments: [
-        "search=%00", "search=" + String(repeating: "a", count: 1001), "state=off", "role=owner", "signed_in=before",
+        "search=%00", "search=" + String(repeating: "a", count: 1001), "state=off", "role=root", "signed_in=before",
         "signed_in=never&day=2027-01-31", "day=2027-01-31", "signed_in=since&day=soon", "no_passkey=yes",
         "after=1801387800123456,42", "after=%00", "after=a&after=b", "before=a", "search=a&search=b", "search=%ZZ",
     ])
@@ -177,7 +178,7 @@ struct UserPageTests {
     }
 
     @Test mutating func `administrators who delete their own accounts leave no address behind`() async throws {
-        _ = try await test.addUser("other", isAdministrator: true)
+        _ = try await test.addUser("other", role: .owner)
         let page = try await administrator.browser.open(path(root, "/delete")).deleteUserPage
         let form = FormParameters(["ticket": page.ticket, "username": "root"])
         let reply = try await administrator.browser.send(.post, to: page.action, form: form)
@@ -190,18 +191,18 @@ struct UserPageTests {
         #expect(deleted.allSatisfy { $0.source == nil && $0.requestID == nil })
     }
 
-    @Test mutating func `rights are given and taken, but not those of the last administrator`() async throws {
-        let refused = try await send("demote", to: root)
+    @Test mutating func `a role is given and taken, but not that of the last owner`() async throws {
+        let refused = try await send("role", ["role": "none"], to: root)
         #expect(refused.status == .conflict)
-        #expect(try refused.userAccountPage.problems.map(\.text).first?.hasPrefix("No other administrator") == true)
+        #expect(try refused.userAccountPage.problems.map(\.text).first?.hasPrefix("No other owner") == true)
         #expect(try await send("disable", to: root).status == .conflict)
-        #expect(try await send("promote", to: test.alice).userAccountPage.isAdministrator)
-        #expect(try await test.store.user(test.alice.id)?.isAdministrator == true)
-        // The administrator has no rights any more, and lands on the account.
-        let left = try await send("demote", to: root)
+        #expect(try await send("role", ["role": "owner"], to: test.alice).userAccountPage.role == "Owner")
+        #expect(try await test.store.user(test.alice.id)?.role == .owner)
+        // The user has no rights any more, and lands on the account.
+        let left = try await send("role", ["role": "none"], to: root)
         #expect(left.page is AccountPage)
         #expect(try await administrator.browser.send(.get, to: "/admin/users").status == .notFound)
-        #expect(try await test.store.user(root.id)?.isAdministrator == false)
+        #expect(try await test.store.user(root.id)?.role == nil)
     }
 
     @Test mutating func `a new user has no password, which an administrator neither sees nor sets`() async throws {
@@ -210,7 +211,7 @@ struct UserPageTests {
             "ticket": page.ticket, "username": "Nora", "display_name": "Nora N.", "email": "nora@example.com",
         ])
         let made = try await administrator.browser.submit(form, to: page.action).userAccountPage
-        #expect(made.username == "nora" && made.notice == "The user is added." && !made.isAdministrator)
+        #expect(made.username == "nora" && made.notice == "The user is added." && made.role == nil)
         let nora = try await Self.user("nora", of: test)
         #expect(nora.displayName == "Nora N." && nora.profile.isEmailVerified != true)
         #expect(nora.passwordHash == nil)
@@ -329,7 +330,7 @@ struct UserPageTests {
     @Test func `a user gets a notice of a passkey that an administrator has removed`() async throws {
         let recorder = MailRecorder()
         let test = try await TestServer(mailSender: recorder)
-        var administrator = try await Developer("root", of: test, isAdministrator: true)
+        var administrator = try await Developer("root", of: test, role: .owner)
         var alice = test.alice
         alice.profile.isEmailVerified = true
         #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)

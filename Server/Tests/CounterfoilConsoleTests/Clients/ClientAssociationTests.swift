@@ -64,7 +64,7 @@ struct ClientAssociationTests {
         #expect(try late.associationPage.findings == nil)
         #expect(fetcher.asked.withLock { $0.count } == 10)
 
-        var other = try await Developer("ada", of: test, isAdministrator: true)
+        var other = try await Developer("ada", of: test, role: .administrator)
         let theirs = try await other.browser.open("/apps/\(client.id)/association").associationPage
         #expect(
             try await other.browser.submit(FormParameters(["ticket": theirs.ticket]), to: theirs.action).status == .ok)

@@ -23,7 +23,7 @@ struct ClientDecisionTests {
 
     @Test func `an administrator suspends and resumes a client, and its developer reads the reason`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         let path = "/apps/\(client.id)/approval"
@@ -54,7 +54,7 @@ struct ClientDecisionTests {
     @Test(arguments: ["", " \u{200B}", "a\nb", String(repeating: "a", count: 501)])
     func `a suspension needs a reason that can be read`(reason: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/apps/\(test.lightbox.id)/approval").decisionPage
         let reply = try await administrator.browser.submit(
             Self.form(page, "suspend", reason: reason), to: page.action)
@@ -65,7 +65,7 @@ struct ClientDecisionTests {
 
     @Test func `the page of an approval shows what it is for, and marks the reserved scopes`() async throws {
         let test = try await TestServer { $0.newClients = .pending }
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered(Developer.form(scopes: ["openid", "photos.write"]))
         try await Self.reserve("photos.write", on: test)
@@ -83,7 +83,7 @@ struct ClientDecisionTests {
     // The policy for unregistered clients alone decides about it.
     @Test func `a client with a document is not approved`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let client = try test.documentClient("https://app.example.com/oauth/client.json")
         #expect(try await test.store.addClient(client) == .added)
         let path = "/apps/~\(Base64URL.encode(Array(client.id.rawValue.utf8)))/approval"
@@ -109,7 +109,7 @@ struct ClientDecisionTests {
         #expect(try logo.logoPage.losesReserved)
         #expect(try logo.logoPage.endsApproval == (setting != .open))
         for html in [try edit.html(), try logo.html()] { #expect(html.contains("loses its reserved permissions")) }
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         #expect(try await !administrator.browser.open("/apps/\(client.id)/logo").logoPage.losesReserved)
     }
 
@@ -121,7 +121,7 @@ struct ClientDecisionTests {
         #expect(page.scopes.filter(\.isAssigned).map(\.name) == ["openid", "profile"])
         let client = try await owner.registered(Developer.form(scopes: []))
         #expect(client.scope == Scope([.openID, .profile]))
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         #expect(try await administrator.registered(Developer.form(scopes: [])).scope.contains(.email))
     }
 
@@ -141,7 +141,7 @@ struct ClientDecisionTests {
     // The developer changes the client after the administrator has looked at it.
     @Test func `an approval is for the client that the administrator has seen`() async throws {
         let test = try await TestServer { $0.newClients = .pending }
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         #expect(client.approval == .pending)
@@ -167,7 +167,7 @@ struct ClientDecisionTests {
     ) async throws {
         let test = try await TestServer { $0.newClients = setting }
         var owner = try await Developer("dora", of: test)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         #expect(try await owner.registered().approval.rawValue == setting.rawValue)
         #expect(try await administrator.registered().approval == .approved)
     }
@@ -178,7 +178,7 @@ struct ClientDecisionTests {
     ) async throws {
         let test = try await TestServer { $0.newClients = setting }
         var owner = try await Developer("dora", of: test)
-        let administrator = try await Developer("ada", of: test, isAdministrator: true)
+        let administrator = try await Developer("ada", of: test, role: .administrator)
         let client = try await owner.registered()
         try await test.change(client) { $0.approval = .approved }
         for isOwner in [false, true] {
@@ -226,7 +226,7 @@ struct ClientDecisionTests {
         let test = try await TestServer()
         try await Self.reserve("photos.write", on: test)
         var owner = try await Developer("dora", of: test)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let refused = try await owner.register(Developer.form(scopes: ["openid", "photos.write"]))
         #expect(refused.status == .badRequest)
         let choice = try refused.clientFormPage.scopes.first { $0.name == "photos.write" }
@@ -255,7 +255,7 @@ struct ClientDecisionTests {
     @Test func `an unregistered client can be suspended, too`() async throws {
         let test = try await TestServer()
         try await test.acceptUnregisteredClients()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let client = try await test.selfRegisteredClient()
         let shown = try await administrator.browser.open("/admin/unregistered/clients/\(client.id)")
         let path = try shown.unregisteredClientPage.decisionPath

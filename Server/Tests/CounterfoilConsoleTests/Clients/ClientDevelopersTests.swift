@@ -137,7 +137,7 @@ struct ClientDevelopersTests {
     }
 
     @Test mutating func `an administrator adds a user at once`() async throws {
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .owner)
         let added = try await Self.send("add", "bob", to: path, in: &administrator.browser).developersPage
         #expect(added.developers.map(\.username) == ["bob"] && added.isAdministrator)
         #expect(try await Self.send("add", "nobody", to: path, in: &administrator.browser).status == .badRequest)
@@ -147,7 +147,7 @@ struct ClientDevelopersTests {
 
     @Test func `a user who may not register apps finds those that are shared`() async throws {
         let test = try await TestServer { $0.registration = .administrators }
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .owner)
         var bob = try await Developer("bob", of: test)
         let client = try await administrator.registered()
         #expect(try await bob.browser.open("/apps").status == .forbidden)

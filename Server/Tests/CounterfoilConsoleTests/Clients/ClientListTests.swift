@@ -11,7 +11,7 @@ import Testing
 struct ClientListTests {
     @Test func `the list of an administrator has the users and the last use of each app`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .owner)
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let attempt = Attempt(test, by: client)
@@ -27,7 +27,7 @@ struct ClientListTests {
     @Test(arguments: ["/admin", "/apps"])
     func `long lists are shown in pages with the same filter`(path: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .owner)
         let owner = try #require(try await test.store.user(named: try #require(Username("ada"))))
         for number in 100..<160 {
             var client = try RegisteredClient.named("app_\(number)", owner: owner.id, createdAt: test.clock.now)
@@ -64,7 +64,7 @@ struct ClientListTests {
     ])
     func `a filter that is not understood finds no app`(query: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .owner)
         let reply = try await administrator.browser.open("/admin?\(query)")
         #expect(reply.status == .badRequest)
         let page = try reply.administrationPage

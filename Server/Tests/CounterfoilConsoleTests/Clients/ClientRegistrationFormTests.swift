@@ -251,18 +251,26 @@ struct ClientRegistrationFormTests {
         #expect(try reply.clientFormPage.problems.count == 1)
     }
 
-    @Test func `if only administrators register clients, other users read who may`() async throws {
-        let test = try await TestServer { $0.registration = .administrators }
+    @Test(arguments: [RegistrationPolicy.administrators, .developers])
+    func `if only administrators or developers register clients, other users read who may`(
+        policy: RegistrationPolicy
+    ) async throws {
+        let test = try await TestServer { $0.registration = policy }
         var developer = try await Developer("dora", of: test)
         for path in ["/apps", "/apps/new", "/apps/new?type=native"] {
             let reply = try await developer.browser.open(path)
             #expect(reply.status == .forbidden)
-            #expect(try reply.problemPage.title == "Only administrators register apps here")
+            #expect(try reply.problemPage.title == "You cannot register apps here")
             #expect(try reply.problemPage.continueLink?.address == "/account")
         }
         #expect(try await developer.browser.submit(Developer.form(), to: "/apps/new").status == .forbidden)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         _ = try await administrator.registered()
+        for role in [UserRole.support, .auditor, .developer] {
+            var user = try await Developer("\(role)", of: test, role: role)
+            let isOpen = policy == .developers && role == .developer
+            #expect(try await user.browser.open("/apps/new").status == (isOpen ? .ok : .forbidden))
+        }
     }
 
     // A client can request only the scopes that were assigned at registration.

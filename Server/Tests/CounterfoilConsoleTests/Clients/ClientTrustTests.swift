@@ -84,7 +84,7 @@ struct ClientTrustTests {
     @Test(arguments: ["web", "spa"])
     func `no client is first-party and under development`(type: String) async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let production = "https://app.example.com/cb"
         let development = production + "\nhttp://localhost:5173/cb"
         let client = try await administrator.registered(Developer.form(type: type, redirectURIs: development))
@@ -207,7 +207,7 @@ struct ClientTrustTests {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await Self.firstParty(&developer)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let policy = try await Self.change(
             client, by: &administrator, Developer.form("Lightbox Three", redirectURIs: Self.redirectURI))
         #expect(policy.isFirstParty && policy.isVouchedFor)
@@ -219,7 +219,7 @@ struct ClientTrustTests {
         let test = try await TestServer()
         var developer = try await Developer("dora", of: test)
         let client = try await developer.registered()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         func part(_ reply: Reply) throws -> ConsoleHead.Part? {
             (reply.page as? any ConsolePage)?.console.part
         }

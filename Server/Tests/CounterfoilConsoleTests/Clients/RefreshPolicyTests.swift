@@ -14,7 +14,7 @@ struct RefreshPolicyTests {
         let client: RegisteredClient
 
         init(_ type: ClientType, _ test: TestServer) async throws {
-            administrator = try await Developer("ada", of: test, isAdministrator: true)
+            administrator = try await Developer("ada", of: test, role: .administrator)
             client = try await test.register("Stay", type: type, redirectURIs: ["https://stay.example/cb"])
         }
 
@@ -122,7 +122,7 @@ struct RefreshPolicyTests {
     // A service acts for no user, so it needs no refresh tokens.
     @Test func `a service has no refresh token policy`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let robot = try await test.register("Robot", type: .service, redirectURIs: [])
         let page = try await administrator.browser.open("/apps/\(robot.id)/policy").policyPage
         #expect(page.refreshTokens == nil && page.refreshing == nil)

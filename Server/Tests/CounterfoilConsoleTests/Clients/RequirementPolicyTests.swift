@@ -10,7 +10,7 @@ struct RequirementPolicyTests {
     // RFC 9126 §6, RFC 9449 §5.2
     @Test func `pushed requests and bound tokens are required, shown and allowed again`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let client = try await test.register("Album", redirectURIs: ["http://127.0.0.1/callback"])
         for isRequired in [true, false] {
             let page = try await administrator.browser.open("/apps/\(client.id)/policy").policyPage
@@ -37,7 +37,7 @@ struct RequirementPolicyTests {
 
     @Test func `bound tokens are required of a service, which pushes no requests`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let service = try await test.addService().client
         let page = try await administrator.browser.open("/apps/\(service.id)/policy").policyPage
         #expect(page.requirePushedRequests == nil)

@@ -57,7 +57,7 @@ struct ClientApprovalTests {
     {
         let test = try await TestServer()
         _ = try await test.addUser("bob")
-        _ = try await test.addUser("grace", isAdministrator: true)
+        _ = try await test.addUser("grace", role: .administrator)
         let client = try await Self.client(test, .development, owner: test.alice, testers: ["BOB", "nobody"])
         for name in ["alice", "bob"] {
             var browser = test.browser()

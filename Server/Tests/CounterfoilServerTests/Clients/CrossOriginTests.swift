@@ -142,9 +142,11 @@ struct CrossOriginTests {
     // Never the sign-in page, nor any other endpoint.
     @Test(arguments: Endpoint.protocolEndpoints + ServerPages.console.endpoints)
     func `no other endpoint allows scripts of another origin`(endpoint: Endpoint) async throws {
-        let shared: [Endpoint] = [
-            .token, .pushedAuthorization, .revocation, .userInfo, .metadata, .keySet, .registration, .registeredClient,
-        ]
+        let shared: [Endpoint] =
+            [
+                .token, .pushedAuthorization, .revocation, .userInfo, .metadata, .keySet, .registration,
+                .registeredClient,
+            ] + Endpoint.administrationAPI
         guard !shared.contains(endpoint) else { return }
         let test = try await Self.withSinglePage()
         Self.expectNothingShared(await Self.preflight(test, endpoint))

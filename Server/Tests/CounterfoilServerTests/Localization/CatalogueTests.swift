@@ -128,6 +128,8 @@ private struct Sources {
         keys.formUnion(SubjectType.allCases.map { "policy.subject-type.\($0.rawValue)" })
         keys.formUnion(AuditEvent.Kind.allCases.map { "audit.kind.\($0.rawValue)" })
         keys.formUnion(ScopeDefinition.standard.map { "scope.\($0.token.rawValue)" })
+        keys.formUnion(
+            AdministrationRight.allCases.map { "scope.\($0.rawValue.replacing(":", with: "-"))" })
         return keys
     }
 

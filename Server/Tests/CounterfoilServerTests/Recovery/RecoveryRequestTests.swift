@@ -20,7 +20,7 @@ struct RecoveryRequestTests {
         init() async throws {
             test = try await TestServer(store: store, mailSender: recorder)
             _ = try await test.addUser("mute")
-            _ = try await test.addUser("grace", email: "grace@example.com", isAdministrator: true)
+            _ = try await test.addUser("grace", email: "grace@example.com", role: .administrator)
             let gone = try await test.addUser("gone", email: "gone@example.com")
             try await store.disableUser(gone.id, at: test.clock.now, recording: [])
         }

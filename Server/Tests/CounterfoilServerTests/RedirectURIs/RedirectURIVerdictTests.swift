@@ -32,7 +32,7 @@ struct RedirectURIVerdictTests {
                 }
                 let type = [ClientType.native, .native, .web, .singlePage].randomElement(using: &random) ?? .native
                 let client = try await test.register("Darkroom", type: type, redirectURIs: registered.sorted())
-                var administrator = try await Developer("ada", of: test, isAdministrator: true)
+                var administrator = try await Developer("ada", of: test, role: .administrator)
                 for uri in client.redirectURIs {
                     let examples = RedirectURIPreview.examples(
                         for: uri, of: client, issuer: test.issuer, allowsDevelopment: allowsDevelopment)

@@ -70,7 +70,7 @@ struct MachineAccessTests {
     @Test func `an administrator approves scopes one by one`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer, scopes: ["photos.read", "photos.write", "openid"])
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let choices = try await administrator.browser.open("/apps/\(service.client.id)/policy").policyPage.machineScope
         #expect(choices?.choices.map(\.value).sorted() == ["photos.read", "photos.write"])
         #expect(choices?.choices.contains(where: \.isChosen) == false)
@@ -90,7 +90,7 @@ struct MachineAccessTests {
     func `a scope that needs a user or is not registered is not approved`(scope: String) async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer, scopes: ["photos.read", "openid"])
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let page = try await administrator.browser.open("/apps/\(service.client.id)/policy").policyPage
         let form = FormParameters([
             "ticket": page.ticket, "revision": String(page.revision), "machine_scope": scope,
@@ -116,7 +116,7 @@ struct MachineAccessTests {
 
     // An administrator who selects the scopes of a service has decided about them.
     @Test func `an administrator who registers a service approves its scopes`() async throws {
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let service = try await service(of: &administrator, scopes: ["photos.read", "openid"])
         #expect(try await ask(service.fields).tokenResponse.scope?.description == "photos.read")
         #expect(try await details() == ["approved photos.read"])
@@ -124,7 +124,7 @@ struct MachineAccessTests {
 
     // An edit never approves a scope, not even by an administrator.
     @Test func `an edit by an administrator approves no further scope`() async throws {
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var service = try await service(of: &administrator)
         service.client = try await edit(
             service.client, by: &administrator, Self.form(["photos.read", "photos.write"]))
@@ -139,7 +139,7 @@ struct MachineAccessTests {
 
     // A new scope of the same name is another scope.
     @Test func `a scope that was deleted is not approved when it is created again`() async throws {
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         let service = try await service(of: &administrator, scopes: ["photos.read", "photos.write"])
         let token = try #require(Scope.Token("photos.read"))
         let removed = try await test.store.removeScope(token, takingFromUses: true, at: test.clock.now)
@@ -160,7 +160,7 @@ struct MachineAccessTests {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer)
         let api = try await test.addAPI()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         try await approve(["photos.read"], of: service.client, by: &administrator)
         let request = FormParameters([
             "grant_type": "client_credentials", "resource": api.resource.resource.rawValue,
@@ -177,7 +177,7 @@ struct MachineAccessTests {
     @Test func `a developer who saves without changes keeps the approval`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer)
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         try await approve(["photos.read"], of: service.client, by: &administrator)
         _ = try await edit(service.client, by: &developer, Self.form())
         #expect(await ask(service.fields).status == .ok)
@@ -199,7 +199,7 @@ struct MachineAccessTests {
     @Test func `the console shows which scopes need approval`() async throws {
         var developer = try await Developer("dora", of: test)
         let service = try await service(of: &developer, scopes: ["photos.read", "photos.write", "openid"])
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         try await approve(["photos.read"], of: service.client, by: &administrator)
         let page = try await developer.browser.open("/apps/\(service.client.id)").clientPage
         #expect(page.permissions.filter(\.isPending).map(\.name) == ["photos.write"])

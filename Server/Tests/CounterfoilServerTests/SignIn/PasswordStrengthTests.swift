@@ -86,7 +86,7 @@ struct PasswordStrengthTests {
         let page = try #require(reply.page as? SetupPage)
         #expect(page.wrongField == .password)
         #expect(page.problem == Password.Refusal.guessable.description)
-        #expect(try await !test.store.hasAdministrator())
+        #expect(try await !test.store.hasOwner())
     }
 }
 

@@ -33,7 +33,7 @@ struct SecondFactorPolicyTests {
         policy: SecondFactorPolicy, requiresUsers: Bool, requiresAdministrators: Bool
     ) async throws {
         let test = try await TestServer { $0.secondFactor = policy }
-        _ = try await test.addUser("grace", isAdministrator: true)
+        _ = try await test.addUser("grace", role: .administrator)
         for (name, isRequired) in [("alice", requiresUsers), ("grace", requiresAdministrators)] {
             var browser = test.browser()
             let reply = try await Self.enterPassword(test, in: &browser, as: name)

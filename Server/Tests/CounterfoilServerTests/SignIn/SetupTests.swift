@@ -19,7 +19,7 @@ struct SetupTests {
     // There is no account before the link is used, and it is used once.
     @Test func `the link creates the first administrator, once`() async throws {
         let test = try await TestServer()
-        #expect(try await !test.store.hasAdministrator())
+        #expect(try await !test.store.hasOwner())
         let link = try #require(try await test.server.openSetup())
         #expect(link.hasPrefix("https://id.example.com/setup?token="))
         var browser = test.browser()
@@ -38,7 +38,7 @@ struct SetupTests {
         #expect(try done.html().contains(button))
         let username = try #require(Username("root"))
         let root = try #require(try await test.store.user(named: username))
-        #expect(root.isAdministrator)
+        #expect(root.role == .owner)
         #expect(root.passwordHash?.exposed.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$") == true)
         #expect(try await browser.open(link).status == .notFound)
         #expect(try await browser.submit(Self.form(link, "second"), to: "/setup").status == .notFound)
@@ -70,7 +70,7 @@ struct SetupTests {
             #expect(reply.status == .notFound)
             let page = try #require(reply.page as? ProblemPage)
             #expect(page.title == "Set up already")
-            #expect(page.explanation == "An administrator account exists already, so the setup link no longer works.")
+            #expect(page.explanation == "An owner account exists already, so the setup link no longer works.")
             #expect(page.continueLink == .init(address: "/sign-in", title: "Sign in"))
         }
     }
@@ -117,6 +117,6 @@ struct SetupTests {
         let reply = try await browser.send(
             .post, to: "/setup", form: Self.form(link), fields: [try .named("Sec-Fetch-Site"): "cross-site"])
         #expect(reply.status == .forbidden)
-        #expect(try await !test.store.hasAdministrator())
+        #expect(try await !test.store.hasOwner())
     }
 }

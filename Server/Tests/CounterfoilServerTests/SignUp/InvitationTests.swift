@@ -16,7 +16,7 @@ struct InvitationTests {
     @Test func `an invitation creates an account with its role, once`() async throws {
         let test = try await TestServer { $0.signUp = .invited }
         let draft = Invitations.Draft(
-            email: EmailAddress("bob@example.com"), isAdministrator: true, clientID: test.lightbox.id)
+            email: EmailAddress("bob@example.com"), role: .support, clientID: test.lightbox.id)
         let (invitation, path) = try await test.invite(draft)
         var browser = test.browser()
         for _ in 1...2 {
@@ -28,13 +28,13 @@ struct InvitationTests {
         _ = try account.accountPage
         let user = try #require(try await Self.user("bob", test))
         // No mail proved the address.
-        #expect(user.isAdministrator && user.email == invitation.email && user.profile.isEmailVerified != true)
+        #expect(user.role == .support && user.email == invitation.email && user.profile.isEmailVerified != true)
         let again = try await browser.submit(page.form("robert"), to: page.action)
         #expect(again.status == .notFound)
         #expect(try await browser.open(path).status == .notFound)
         let log = try await test.store.audit(AuditQuery(kind: .account)).map(\.event)
         let created = try #require(log.first { $0.userID == user.id })
-        #expect(created.detail == "created by the invitation \(invitation.shortID), as an administrator")
+        #expect(created.detail == "created by the invitation \(invitation.shortID), with the role support")
         #expect(created.clientID == test.lightbox.id)
     }
 
@@ -65,10 +65,10 @@ struct InvitationTests {
         // No field of the form sets another one.
         var form = page.form("bob")
         form.append("email", "alice@example.com")
-        form.append("administrator", "true")
+        form.append("role", "owner")
         _ = try await browser.submit(form, to: page.action).accountPage
         let user = try #require(try await Self.user("bob", test))
-        #expect(user.email == nil && !user.isAdministrator)
+        #expect(user.email == nil && user.role == nil)
     }
 
     @Test func `an invitation that was withdrawn, has expired or is for a taken address creates nothing`()

@@ -72,7 +72,7 @@ struct SignUpTests {
         #expect(try !consent.html().contains("<b>Builder"))
         let user = try #require(try await scene.user("bob"))
         #expect(user.email?.rawValue == "bob@example.com" && user.profile.isEmailVerified == true)
-        #expect(!user.isAdministrator && user.acceptedTerms == nil)
+        #expect(user.role == nil && user.acceptedTerms == nil)
         #expect(try await scene.test.store.sessions(of: user.id).map(\.methods) == [[.password]])
         let details = try await scene.events(.account).map(\.detail)
         #expect(details.contains("signed up") && details.contains("sent a mail about a new account"))

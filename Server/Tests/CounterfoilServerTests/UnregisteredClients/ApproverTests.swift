@@ -42,7 +42,7 @@ struct ApproverTests {
     @Test func `an administrator is asked and can allow the client`() async throws {
         let test = try await server { $0.approvers = .administrators }
         let client = try await test.selfRegisteredClient()
-        _ = try await test.addUser("ada", isAdministrator: true)
+        _ = try await test.addUser("ada", role: .administrator)
         var browser = test.browser()
         let attempt = Attempt(test, by: client)
         _ = try await browser.authorize(attempt.url, username: "ada", password: TestServer.password).code
@@ -90,7 +90,7 @@ struct ApproverTests {
         #expect(try reply.problemPage.explanation.contains("Television"))
         #expect(try await device.poll(codes).tokenError.error == "authorization_pending")
 
-        _ = try await test.addUser("ada", isAdministrator: true)
+        _ = try await test.addUser("ada", role: .administrator)
         var administrator = test.browser()
         try await administrator.signInToConsole(username: "ada")
         let asked = try await administrator.type(userCode: codes.userCode)

@@ -45,7 +45,7 @@ struct RequestBodyTests {
 
     @Test func `an upload by an administrator is read`() async throws {
         try await Site.make { site in
-            let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
+            let ada = ["user", "create", "ada", "--role", "owner", "--password-stdin"]
             #expect(try await site.administer(ada, input: Account.alice.password + "\n").status == 0)
             try await site.add(.alice)
             try await site.serving {

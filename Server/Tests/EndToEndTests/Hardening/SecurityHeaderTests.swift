@@ -65,7 +65,7 @@ struct SecurityHeaderTests {
     // Responses to forged forms and to users who are not signed in are not stored either.
     @Test func `every response of the console has the same headers, and is not stored`() async throws {
         try await Site.run { site, clientID in
-            let ada = ["user", "create", "ada", "--administrator", "--password-stdin"]
+            let ada = ["user", "create", "ada", "--role", "owner", "--password-stdin"]
             #expect(try await site.administer(ada, input: Account.alice.password + "\n").status == 0)
             var browser = UserAgent()
             let signIn = try await browser.open(site.issuer + "/sign-in?to=/admin")

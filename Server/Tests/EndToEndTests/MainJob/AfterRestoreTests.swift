@@ -35,7 +35,7 @@ struct AfterRestoreTests {
     ) async throws {
         try await kind.make { site in
             let clientID = try await Self.prepare(site)
-            for (name, options) in [("bob", []), ("carol", []), ("root", ["--administrator"])] {
+            for (name, options) in [("bob", []), ("carol", []), ("root", ["--role", "owner"])] {
                 try await create(name, options, at: site)
             }
             let api = "https://photos.example.com"
@@ -47,7 +47,7 @@ struct AfterRestoreTests {
                 try await run(
                     site, ["user", "password", "bob", "--password-stdin"], input: "correct horse battery staple 2\n")
                 try await run(site, ["user", "disable", "carol"])
-                try await create("admin", ["--administrator"], at: site)
+                try await create("admin", ["--role", "owner"], at: site)
                 try await run(site, ["user", "delete", "root", "--yes"])
                 try await run(site, ["app", "edit", clientID, "--name", "Darkroom"])
                 try await run(site, ["resource", "edit", api, "--scope", "openid"])
@@ -120,7 +120,7 @@ struct AfterRestoreTests {
           bob
         These users were disabled after the copy:
           carol
-        These users were deleted after the copy. As the last administrators they are only disabled:
+        These users were deleted after the copy. As the last owners they are only disabled:
           root
         These apps were changed after the copy and are registered as before. Compare them with "app show":
           \(clientID)

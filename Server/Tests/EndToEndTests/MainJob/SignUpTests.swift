@@ -60,7 +60,7 @@ struct SignUpTests {
                 options: Self.options(receiver.port, ["--sign-up", "invited"] + terms))
             try await server.whileRunning {
                 let invited = try await site.administer(
-                    ["user", "invite", "--email", "bob@example.com", "--administrator"])
+                    ["user", "invite", "--email", "bob@example.com", "--role", "owner"])
                 #expect(invited.status == 0 && !invited.output.contains("/sign-up"))
                 #expect(invited.errors.contains("The link is sent to bob@example.com and not shown here"))
                 let mail = try #require(try await receiver.mails(atLeast: 1).first)
@@ -72,7 +72,7 @@ struct SignUpTests {
                 #expect(account.status == 200, "\(account.text)")
                 #expect(try await browser.open("\(site.issuer)/admin").status == 200)
                 let shown = try await site.administer(["user", "show", "bob"])
-                #expect(shown.output.contains("administrator") && shown.output.contains("accepted terms: 1, 20"))
+                #expect(shown.output.contains(", owner") && shown.output.contains("accepted terms: 1, 20"))
                 #expect(shown.output.contains(/email verified:? +yes/), "\(shown.output)")
 
                 // A user from before the terms is asked first.

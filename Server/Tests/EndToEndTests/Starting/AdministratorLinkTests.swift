@@ -23,7 +23,7 @@ struct AdministratorLinkTests {
                 #expect(again.status == 400)
                 let done = try await browser.submit(try again.form(with: "email"), Self.typed("owner"))
                 #expect(done.status == 200)
-                #expect(done.text.contains("The administrator owner can sign in now."))
+                #expect(done.text.contains("The owner owner can sign in now."))
 
                 #expect(try await browser.open(link).status == 404)
                 let second = try await browser.submit(form, Self.typed("intruder"))
@@ -81,7 +81,7 @@ struct AdministratorLinkTests {
     @Test func `there is no link if an administrator was created at the terminal`() async throws {
         try await Site.make { site in
             let made = try await site.administer(
-                Self.newUser("owner") + ["--administrator"], input: "a good long password\n")
+                Self.newUser("owner") + ["--role", "owner"], input: "a good long password\n")
             #expect(made.status == 0)
             let server = try await site.start()
             try await server.whileRunning { #expect(server.setupLink == nil) }

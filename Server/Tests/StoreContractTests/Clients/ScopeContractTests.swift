@@ -42,6 +42,7 @@ struct ScopeContractTests {
             var changed = added
             changed.isListed = true
             changed.startsTicked = true
+            changed.claims = ReleasedClaims(names: [.groups], places: [.idToken, .userInfo])
             #expect(try await store.updateScope(changed, from: added) == .updated)
             #expect(try await store.updateScope(added, from: added) == .changedMeanwhile)
             #expect(try await store.scopes().first { $0.token == Self.read } == changed)

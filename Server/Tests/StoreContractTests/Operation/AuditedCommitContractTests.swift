@@ -36,20 +36,21 @@ struct AuditedCommitContractTests {
         Step("add the first administrator") { world async throws in
             let user = User(
                 username: try #require(Username("root")), email: nil, displayName: "Root", passwordHash: .example,
-                isAdministrator: true, createdAt: World.now)
-            return { try await world.store.addFirstAdministrator(user, recording: $0).isCommitted }
+                role: .owner, createdAt: World.now)
+            return { try await world.store.addFirstOwner(user, recording: $0).isCommitted }
         },
-        Step("disable a user who is an administrator") { world async throws in
+        Step("disable a user who is an owner") { world async throws in
             let user = try User.named("root")
             #expect(try await world.store.addUser(user) == .added)
             for id in [user.id, world.user.id] {
-                #expect(try await world.store.setAdministrator(true, of: id, at: World.now, recording: []) == .changed)
+                #expect(
+                    try await world.store.setRole(.owner, of: id, from: nil, at: World.now, recording: []) == .changed)
             }
             return { events in
                 let outcome = try await world.store.disableUser(user.id, at: World.now, recording: events)
-                // The next attempt would leave no administrator who can sign in.
+                // The next attempt would leave no owner who can sign in.
                 _ = try await world.store.enableUser(user.id, at: World.now, recording: [])
-                _ = try await world.store.setAdministrator(false, of: world.user.id, at: World.now, recording: [])
+                _ = try await world.store.setRole(nil, of: world.user.id, from: .owner, at: World.now, recording: [])
                 return outcome.isCommitted
             }
         },
@@ -63,19 +64,28 @@ struct AuditedCommitContractTests {
                 return outcome.isCommitted
             }
         },
-        Step("take the rights of an administrator away") { world async throws in
+        Step("change the role of a user") { world async throws in
             let user = try User.named("root")
             #expect(try await world.store.addUser(user) == .added)
             for id in [user.id, world.user.id] {
-                #expect(try await world.store.setAdministrator(true, of: id, at: World.now, recording: []) == .changed)
+                #expect(
+                    try await world.store.setRole(.owner, of: id, from: nil, at: World.now, recording: []) == .changed)
             }
             return { events in
-                let outcome = try await world.store.setAdministrator(
-                    false, of: user.id, at: World.now, recording: events)
-                // The next attempt is for the only administrator who can sign in.
-                _ = try await world.store.setAdministrator(true, of: user.id, at: World.now, recording: [])
+                let outcome = try await world.store.setRole(
+                    .support, of: user.id, from: .owner, at: World.now, recording: events)
+                // The next attempt is for the only owner who can sign in.
+                _ = try await world.store.setRole(.owner, of: user.id, from: .support, at: World.now, recording: [])
                 _ = try await world.store.disableUser(world.user.id, at: World.now, recording: [])
                 return outcome.isCommitted
+            }
+        },
+        Step("change the groups and attributes of a user") { world async throws in
+            let attributes = try UserAttributesContractTests.attributes(["staff"], ["floor": .integer(3)])
+            return { events in
+                try await world.store.replaceAttributes(
+                    of: world.user.id, from: UserAttributes(), by: attributes, at: World.now, recording: events
+                ).isCommitted
             }
         },
         Step("change a password") { world async throws in

@@ -276,23 +276,51 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 report: report)
         },
-        EndingChange("the withdrawn rights of an administrator", [.userDemoted]) { world async throws in
+        EndingChange("the withdrawn role of a user", [.userDemoted]) { world async throws in
             var report = RestoreReport()
             report.demoted = [world.user.username.rawValue]
             return Steps(
                 prepare: { world async throws in
                     var other = try User.named("root")
-                    other.isAdministrator = true
+                    other.role = .owner
                     #expect(try await world.store.addUser(other) == .added)
-                    _ = try await world.store.setAdministrator(
-                        true, of: world.user.id, at: World.now, recording: [])
+                    _ = try await world.store.setRole(
+                        .owner, of: world.user.id, from: nil, at: World.now, recording: [])
                 },
                 end: { world async throws in
-                    _ = try await world.store.setAdministrator(
-                        false, of: world.user.id, at: World.now, recording: [])
+                    _ = try await world.store.setRole(
+                        .developer, of: world.user.id, from: .owner, at: World.now, recording: [])
                 },
-                isValid: { try await $0.store.user($0.user.id)?.isAdministrator == true },
+                isValid: { try await $0.store.user($0.user.id)?.role == .owner },
                 isLeft: { try await $0.store.user($0.user.id)?.disabledAt == nil },
+                report: report)
+        },
+        EndingChange("a lost group and another value of an attribute", [.userGroup, .userAttribute]) {
+            world async throws in
+            var report = RestoreReport()
+            report.withoutAttributes = [world.user.username.rawValue]
+            let former = try UserAttributesContractTests.attributes(
+                ["staff", "editors"], ["floor": .integer(3), "team": .text("Blue")])
+            return Steps(
+                prepare: { world async throws in
+                    let outcome = try await world.store.replaceAttributes(
+                        of: world.user.id, from: UserAttributes(), by: former, at: World.now, recording: [])
+                    #expect(outcome == .updated)
+                },
+                end: { world async throws in
+                    let changed = try UserAttributesContractTests.attributes(
+                        ["staff"], ["floor": .integer(4), "team": .text("Blue")])
+                    _ = try await world.store.replaceAttributes(
+                        of: world.user.id, from: former, by: changed, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let stored = try await world.store.attributes(of: world.user.id)
+                    return stored.groups.count == 2 || stored.json.contains("\"floor\":3")
+                },
+                isLeft: { world async throws in
+                    let stored = try await world.store.attributes(of: world.user.id)
+                    return stored.groups.map(\.rawValue) == ["staff"] && stored.json.contains("\"team\":\"Blue\"")
+                },
                 report: report)
         },
         EndingChange("a deleted user", [.userDeleted, .session, .consent]) { world async throws in
@@ -339,15 +367,15 @@ struct EndingChange: Sendable, CustomTestStringConvertible {
                 },
                 report: report)
         },
-        EndingChange("a deleted administrator, the only one of the copy", [.userDeleted]) { world async throws in
-            func administrator(_ name: String) throws -> User {
+        EndingChange("a deleted owner, the only one of the copy", [.userDeleted]) { world async throws in
+            func owner(_ name: String) throws -> User {
                 User(
                     username: try #require(Username(name)), email: nil, displayName: name, passwordHash: .example,
-                    isAdministrator: true, createdAt: World.now)
+                    role: .owner, createdAt: World.now)
             }
-            let (former, later) = (try administrator("root"), try administrator("admin"))
+            let (former, later) = (try owner("root"), try owner("admin"))
             var report = RestoreReport()
-            report.keptAdministrators = ["root"]
+            report.keptOwners = ["root"]
             return Steps(
                 prepare: { world async throws in
                     #expect(try await world.store.addUser(former, recording: []) == .added)

@@ -193,7 +193,7 @@ struct SharedStateContractTests {
             #expect(
                 try await store.renewSetupNonce(second, unlessStoredAfter: World.now + 1, at: World.now + 61) == second)
             #expect(try await store.setupNonce() == second)
-            #expect(try await store.addFirstAdministrator(try .named("root")) == .added)
+            #expect(try await store.addFirstOwner(try .named("root")) == .added)
             #expect(try await store.setupNonce() == nil)
             #expect(
                 try await store.renewSetupNonce(first, unlessStoredAfter: .distantPast, at: World.now + 62) == nil)

@@ -12,7 +12,7 @@ struct SignUpContractTests {
     ) -> Invitation {
         Invitation(
             digest: ArtefactDigest(of: secret), email: email.flatMap(EmailAddress.init), isMailed: email != nil,
-            isAdministrator: true, clientID: ClientIdentifier("app-lightbox"), createdAt: World.now, expiresAt: end)
+            role: .support, clientID: ClientIdentifier("app-lightbox"), createdAt: World.now, expiresAt: end)
     }
 
     private static func signUp(_ secret: SignUpSecret, email: String = "bob@example.com") throws -> SignUp {

@@ -62,7 +62,7 @@ struct UserContractTests {
             // A change of nothing is none, and has no event.
             #expect(try await store.disableUser(user.id, at: World.now + 2, recording: [event]) == .unchanged)
             #expect(
-                try await store.setAdministrator(false, of: user.id, at: World.now + 2, recording: [event])
+                try await store.setRole(nil, of: user.id, from: nil, at: World.now + 2, recording: [event])
                     == .unchanged)
             #expect(try await store.user(user.id) == disabled)
             let unknown = UserIdentifier()
@@ -87,12 +87,12 @@ struct UserContractTests {
     func `of a hundred concurrent attempts one creates the first administrator`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addUser(.named("somebody")) == .added)
-            #expect(try await !store.hasAdministrator())
+            #expect(try await !store.hasOwner())
             let counts = try await outcomes(of: 100) { number in
-                try await store.addFirstAdministrator(.named("admin\(number)"))
+                try await store.addFirstOwner(.named("admin\(number)"))
             }
-            #expect(counts == [.added: 1, .administratorExists: 99])
-            #expect(try await store.hasAdministrator())
+            #expect(counts == [.added: 1, .ownerExists: 99])
+            #expect(try await store.hasOwner())
         }
     }
 
@@ -100,13 +100,13 @@ struct UserContractTests {
     func `there is one first administrator, with a user name that is not taken`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             #expect(try await store.addUser(.named("ada", email: "ada@example.com")) == .added)
-            #expect(try await store.addFirstAdministrator(.named("ada")) == .usernameTaken)
-            #expect(try await store.addFirstAdministrator(.named("bob", email: "ada@example.com")) == .emailTaken)
-            #expect(try await !store.hasAdministrator())
+            #expect(try await store.addFirstOwner(.named("ada")) == .usernameTaken)
+            #expect(try await store.addFirstOwner(.named("bob", email: "ada@example.com")) == .emailTaken)
+            #expect(try await !store.hasOwner())
             let administrator = try User.named("carol")
-            #expect(try await store.addFirstAdministrator(administrator) == .added)
-            #expect(try await store.user(administrator.id)?.isAdministrator == true)
-            #expect(try await store.addFirstAdministrator(.named("dave")) == .administratorExists)
+            #expect(try await store.addFirstOwner(administrator) == .added)
+            #expect(try await store.user(administrator.id)?.role == .owner)
+            #expect(try await store.addFirstOwner(.named("dave")) == .ownerExists)
         }
     }
 

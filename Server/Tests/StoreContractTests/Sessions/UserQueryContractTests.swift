@@ -6,16 +6,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The search for users, and the last administrator.
+/// The search for users, their roles, and the last owner.
 @Suite("The contract: queries for users")
 struct UserQueryContractTests {
     private static func user(
-        _ name: String, email: String? = nil, displayName: String = "X", isAdministrator: Bool = false,
+        _ name: String, email: String? = nil, displayName: String = "X", role: UserRole? = nil,
         disabledAt: Date? = nil
     ) throws -> User {
         User(
             username: try #require(Username(name)), email: email.flatMap { EmailAddress($0) },
-            displayName: displayName, passwordHash: .example, isAdministrator: isAdministrator, createdAt: World.now,
+            displayName: displayName, passwordHash: .example, role: role, createdAt: World.now,
             disabledAt: disabledAt)
     }
 
@@ -72,24 +72,27 @@ struct UserQueryContractTests {
     func `filters hold at the same time, and follow each change`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             for user in [
-                try Self.user("ann", isAdministrator: true), try Self.user("ben", disabledAt: World.now),
-                try Self.user("cat"), try Self.user("dan", isAdministrator: true, disabledAt: World.now),
+                try Self.user("ann", role: .owner), try Self.user("ben", disabledAt: World.now),
+                try Self.user("cat"), try Self.user("dan", role: .owner, disabledAt: World.now),
             ] { #expect(try await store.addUser(user) == .added) }
             func found(_ query: UserQuery) async throws -> [String] { try await Self.names(store, query) }
             #expect(try await found(UserQuery()) == ["ann", "ben", "cat", "dan"])
             #expect(try await found(UserQuery(state: .enabled)) == ["ann", "cat"])
             #expect(try await found(UserQuery(state: .disabled)) == ["ben", "dan"])
-            #expect(try await found(UserQuery(role: .administrator)) == ["ann", "dan"])
-            #expect(try await found(UserQuery(role: .user)) == ["ben", "cat"])
-            #expect(try await found(UserQuery(state: .disabled, role: .administrator)) == ["dan"])
+            #expect(try await found(UserQuery(role: .role(.owner))) == ["ann", "dan"])
+            #expect(try await found(UserQuery(role: .noRole)) == ["ben", "cat"])
+            #expect(try await found(UserQuery(state: .disabled, role: .role(.owner))) == ["dan"])
             #expect(
-                try await found(UserQuery(search: UserSearch("d"), state: .disabled, role: .administrator)) == ["dan"])
+                try await found(UserQuery(search: UserSearch("d"), state: .disabled, role: .role(.owner))) == ["dan"])
             #expect(try await found(UserQuery(search: UserSearch("d"), state: .enabled)).isEmpty)
             #expect(try await found(UserQuery(lastSignIn: .never)).count == 4)
             let name = try #require(Username("cat"))
             let cat = try #require(try await store.user(named: name))
-            #expect(try await store.setAdministrator(true, of: cat.id, at: World.now + 1, recording: []) == .changed)
-            #expect(try await found(UserQuery(role: .administrator)) == ["ann", "cat", "dan"])
+            #expect(
+                try await store.setRole(.support, of: cat.id, from: nil, at: World.now + 1, recording: []) == .changed)
+            #expect(try await found(UserQuery(role: .role(.owner))) == ["ann", "dan"])
+            #expect(try await found(UserQuery(role: .role(.support))) == ["cat"])
+            #expect(try await found(UserQuery(role: .noRole)) == ["ben"])
             #expect(try await store.disableUser(cat.id, at: World.now + 2, recording: []) == .changed)
             #expect(try await found(UserQuery(state: .enabled)) == ["ann"])
             #expect(try await store.user(cat.id)?.changedAt == World.now + 2)
@@ -151,7 +154,7 @@ struct UserQueryContractTests {
             var calls = 0
             repeat {
                 let page = try await store.users(
-                    matching: UserQuery(role: .user, lastSignIn: .since(World.now), after: next))
+                    matching: UserQuery(role: .noRole, lastSignIn: .since(World.now), after: next))
                 found += page.users.map(\.user.username.rawValue)
                 (next, calls) = (page.next, calls + 1)
             } while next != nil && calls < 9
@@ -169,80 +172,133 @@ struct UserQueryContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `of administrators who take each other's rights away at once, one is left`(_ kind: StoreKind) async throws {
+    func `of owners who take each other's role away at once, one is left`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             var ids: [UserIdentifier] = []
             for number in 0..<8 {
-                let user = try Self.user("root\(number)", isAdministrator: true)
+                let user = try Self.user("root\(number)", role: .owner)
                 #expect(try await store.addUser(user) == .added)
                 ids.append(user.id)
             }
             let counts = try await outcomes(of: 8) { [ids] number in
                 number.isMultiple(of: 2)
-                    ? try await store.setAdministrator(false, of: ids[number], at: World.now, recording: [])
+                    ? try await store.setRole(
+                        .administrator, of: ids[number], from: .owner, at: World.now, recording: [])
                     : try await store.disableUser(ids[number], at: World.now, recording: [])
             }
-            #expect(counts == [.changed: 7, .lastAdministrator: 1])
-            let left = try await store.users(matching: UserQuery(state: .enabled, role: .administrator))
+            #expect(counts == [.changed: 7, .lastOwner: 1])
+            let left = try await store.users(matching: UserQuery(state: .enabled, role: .role(.owner)))
             #expect(left.users.count == 1)
         }
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the last administrator who can sign in is not disabled, demoted or deleted`(_ kind: StoreKind) async throws {
+    func `the last owner who can sign in is not disabled, demoted or deleted`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
             let (root, other) = (
-                try Self.user("root", isAdministrator: true),
-                try Self.user("other", isAdministrator: true, disabledAt: World.now)
+                try Self.user("root", role: .owner),
+                try Self.user("other", role: .owner, disabledAt: World.now)
             )
             for user in [root, other] { #expect(try await store.addUser(user) == .added) }
-            #expect(try await store.disableUser(root.id, at: World.now, recording: []) == .lastAdministrator)
+            #expect(try await store.disableUser(root.id, at: World.now, recording: []) == .lastOwner)
             #expect(
-                try await store.setAdministrator(false, of: root.id, at: World.now, recording: []) == .lastAdministrator
-            )
+                try await store.setRole(.administrator, of: root.id, from: .owner, at: World.now, recording: [])
+                    == .lastOwner)
             let removal = try await store.beginRemoval(
                 of: root.id, by: World.terms(of: root), recording: { _ in [] }, at: World.now)
-            #expect(removal == .lastAdministrator)
+            #expect(removal == .lastOwner)
             #expect(try await store.user(root.id) == root)
-            // A disabled administrator is none who can sign in, and can lose the rights.
-            #expect(try await store.setAdministrator(false, of: other.id, at: World.now, recording: []) == .changed)
-            #expect(try await store.setAdministrator(true, of: other.id, at: World.now, recording: []) == .changed)
+            // A disabled owner is none who can sign in, and can lose the role.
+            #expect(try await store.setRole(nil, of: other.id, from: .owner, at: World.now, recording: []) == .changed)
+            #expect(try await store.setRole(.owner, of: other.id, from: nil, at: World.now, recording: []) == .changed)
             #expect(try await store.enableUser(other.id, at: World.now, recording: []) == .changed)
             #expect(try await store.disableUser(root.id, at: World.now, recording: []) == .changed)
-            // The sign-in of an administrator can need more than that of another user.
-            #expect(try await store.enableUser(root.id, at: World.now, recording: []) == .changed)
-            for (isAdministrator, isLeft) in [(true, true), (false, true), (true, false)] {
-                if isLeft { _ = try await store.beginSession(.example(of: root), proving: .example, replacing: nil) }
-                let changed = try await store.setAdministrator(
-                    isAdministrator, of: root.id, at: World.now, recording: [])
-                #expect(changed == (isAdministrator && isLeft ? .unchanged : .changed))
-                #expect(try await store.sessions(of: root.id).isEmpty == !isLeft)
-            }
-            for isAdministrator in [true, false] {
-                let outcome = try await store.setAdministrator(
-                    isAdministrator, of: UserIdentifier(), at: World.now, recording: [])
+            for role in [UserRole.owner, nil] {
+                let outcome = try await store.setRole(
+                    role, of: UserIdentifier(), from: nil, at: World.now, recording: [])
                 #expect(outcome == .notFound)
             }
         }
     }
 
+    // The sign-in of a user with rights can need more, and a link may be of a user who must not have them.
     @Test(arguments: StoreKind.allCases)
-    func `an administrator without a way to sign in is none who is left`(_ kind: StoreKind) async throws {
+    func `a role that gives a right ends the sessions and the links of the user`(_ kind: StoreKind) async throws {
         try await kind.withStore { store async throws in
-            let root = try Self.user("root", isAdministrator: true)
-            var new = try Self.user("new", isAdministrator: true)
+            #expect(try await store.addUser(try Self.user("root", role: .owner)) == .added)
+            let user = try Self.user("ann")
+            #expect(try await store.addUser(user) == .added)
+            let steps: [(UserRole?, UserRole?, endsAccess: Bool)] = [
+                (nil, .developer, false), (.developer, .support, true), (.support, .auditor, true),
+                (.auditor, .administrator, true), (.administrator, .owner, true), (.owner, .administrator, false),
+                (.administrator, nil, false),
+            ]
+            for (number, (former, role, endsAccess)) in steps.enumerated() {
+                let session = Session.example(of: user)
+                _ = try await store.beginSession(session, proving: .example, replacing: nil)
+                let link = UserLink(
+                    digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: user.id, origin: .operator,
+                    expires: World.now + 60)
+                #expect(try await store.addUserLink(link, sending: nil, recording: []) == .added)
+                // A role that another request has changed meanwhile stays.
+                let other: UserRole? = former == .owner ? nil : .owner
+                let late = try await store.setRole(.owner, of: user.id, from: other, at: World.now, recording: [])
+                #expect(late == (former == .owner ? .unchanged : .changedMeanwhile))
+                let given = try await store.setRole(role, of: user.id, from: former, at: World.now, recording: [])
+                #expect(given == .changed)
+                #expect(try await store.user(user.id)?.role == role)
+                #expect(try await store.sessions(of: user.id).isEmpty == endsAccess, "\(number)")
+                #expect(try await store.userLink(link.digest) == nil || !endsAccess, "\(number)")
+                for session in try await store.sessions(of: user.id) {
+                    _ = try await store.endSession(session.digest, of: user.id, at: World.now, recording: [])
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a link is not added, and no account is changed, for a user who got another role meanwhile`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store async throws in
+            let user = try Self.user("ann")
+            #expect(try await store.addUser(user) == .added)
+            func add(_ role: UserQuery.Role?) async throws -> AddUserLinkOutcome {
+                try await store.addUserLink(
+                    UserLink(
+                        digest: ArtefactDigest(ofUserLink: MailLinkSecret()), userID: user.id, origin: .operator,
+                        expires: World.now + 60,
+                        requiredRole: role), sending: nil, recording: [])
+            }
+            for role in [nil, .noRole] as [UserQuery.Role?] { #expect(try await add(role) == .added) }
+            #expect(try await store.setRole(.owner, of: user.id, from: nil, at: World.now, recording: []) == .changed)
+            #expect(try await add(.noRole) == .userNotActive)
+            #expect(try await add(.role(.administrator)) == .userNotActive)
+            #expect(try await add(.role(.owner)) == .added)
+            var changed = user
+            changed.email = EmailAddress("other@example.com")
+            let outcome = try await store.updateUser(changed, from: user, at: World.now, recording: [])
+            #expect(outcome == .changedMeanwhile)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `an owner without a way to sign in is none who is left`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store async throws in
+            let root = try Self.user("root", role: .owner)
+            var new = try Self.user("new", role: .owner)
             new.passwordHash = nil
             for user in [root, new] { #expect(try await store.addUser(user) == .added) }
             func outcomes() async throws -> [ChangeStandingOutcome] {
                 [
                     try await store.disableUser(root.id, at: World.now, recording: []),
-                    try await store.setAdministrator(false, of: root.id, at: World.now, recording: []),
+                    try await store.setRole(nil, of: root.id, from: .owner, at: World.now, recording: []),
                 ]
             }
-            #expect(try await outcomes() == [.lastAdministrator, .lastAdministrator])
+            #expect(try await outcomes() == [.lastOwner, .lastOwner])
             let removal = try await store.beginRemoval(
                 of: root.id, by: World.terms(of: root), recording: { _ in [] }, at: World.now)
-            #expect(removal == .lastAdministrator)
+            #expect(removal == .lastOwner)
             let passkey = Passkey.example(1, of: new)
             #expect(try await store.addPasskey(passkey, recording: []) == .added)
             #expect(try await outcomes() == [.changed, .changed])
@@ -295,9 +351,8 @@ extension SQLStore {
                 try database.send(
                     """
                     INSERT INTO people (
-                        number, id, username, display_name, display_name_key, is_administrator, profile, created_at,
-                        changed_at
-                    ) VALUES (?1, ?2, ?3, 'X', 'x', 0, '{}', 0, 0)
+                        number, id, username, display_name, display_name_key, profile, created_at, changed_at
+                    ) VALUES (?1, ?2, ?3, 'X', 'x', '{}', 0, 0)
                     """,
                     number, UserIdentifier().rawValue,
                     "u" + String(repeating: "0", count: 5 - digits.count) + digits)

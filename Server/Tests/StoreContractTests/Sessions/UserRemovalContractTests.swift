@@ -144,7 +144,7 @@ struct UserRemovalContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the last administrator who can sign in is not deleted`(_ kind: StoreKind) async throws {
+    func `the last owner who can sign in is not deleted`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let store = world.store
             func remove(_ user: User) async throws -> BeginRemovalOutcome {
@@ -152,20 +152,20 @@ struct UserRemovalContractTests {
                     .beginRemoval()
             }
             let (first, second) = (try User.named("root"), try User.named("second"))
-            #expect(try await store.addFirstAdministrator(first) == .added)
-            #expect(try await remove(first) == .lastAdministrator)
+            #expect(try await store.addFirstOwner(first) == .added)
+            #expect(try await remove(first) == .lastOwner)
             #expect(try await store.user(first.id) != nil)
             var disabled = second
-            disabled.isAdministrator = true
+            disabled.role = .owner
             disabled.disabledAt = World.now
             #expect(try await store.addUser(disabled) == .added)
-            #expect(try await remove(first) == .lastAdministrator)
+            #expect(try await remove(first) == .lastOwner)
             #expect(try await remove(disabled) == .begun([]))
             var third = try User.named("third")
-            third.isAdministrator = true
+            third.role = .owner
             #expect(try await store.addUser(third) == .added)
             #expect(try await remove(first) == .begun([]))
-            #expect(try await remove(third) == .lastAdministrator)
+            #expect(try await remove(third) == .lastOwner)
             #expect(try await remove(world.user) == .begun([]))
         }
     }

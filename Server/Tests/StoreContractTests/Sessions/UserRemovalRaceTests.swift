@@ -82,14 +82,14 @@ struct UserRemovalRaceTests {
             var administrators: [World] = []
             for name in ["first", "second"] {
                 var user = try User.named(name)
-                user.isAdministrator = true
+                user.role = .owner
                 #expect(try await world.store.addUser(user) == .added)
                 administrators.append(
                     World(world.store, user: user, client: world.client, session: .lasting(of: user)))
             }
             let both = administrators
             let ended = try await outcomes(of: 2) { number in try await both[number].beginRemoval() }
-            #expect(ended == [.begun([]): 1, .lastAdministrator: 1])
+            #expect(ended == [.begun([]): 1, .lastOwner: 1])
         }
     }
 

@@ -14,7 +14,8 @@ struct APIRegistry: Sendable {
     func list(_ exchange: Console.Exchange) async throws -> Reply {
         let usage = try await console.store.scopeUsage(atMost: ScopeRegistry.countLimit)
         let page = APIsPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .apis),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .apis),
             notice: exchange.notice(RegistryNotice.self), newPath: console.path(.newAPI),
             rows: try await console.registry.atArrival().resources().map { api in
                 APIsPage.Row(

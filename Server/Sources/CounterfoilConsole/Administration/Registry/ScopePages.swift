@@ -23,6 +23,8 @@ package struct ScopesPage: ConsolePage, Hashable {
         package var isListed: Bool
         package var startsTicked: Bool
         package var isReserved: Bool
+        /// The claims that it releases, delimited by commas; nil for none.
+        package var claims: String?
         /// The path of the form that changes the scope.
         package var path: String
     }
@@ -57,6 +59,13 @@ package struct ScopeFormPage: ConsolePage, Hashable {
         }
     }
 
+    /// The fields for the claims that the scope releases.
+    package struct Claims: Sendable, Hashable {
+        /// The names, one on each line.
+        package var names: FormField
+        package var places: FormChoices
+    }
+
     package var console: ConsoleHead
     package var problems: [FormProblem]
     /// The name of the scope; nil for a new one.
@@ -70,6 +79,8 @@ package struct ScopeFormPage: ConsolePage, Hashable {
     package var listed: FormCheck?
     package var startsTicked: FormCheck
     package var reserved: FormCheck
+    /// The fields `claims` and `claim_places`; nil for a standard scope, which releases the claims of the standard.
+    package var claims: Claims?
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String

@@ -36,10 +36,14 @@ struct ScopeRegistry: Sendable {
                     ? nil : words(LocalizedText("scopes.optional-in", ["number": .number(optional)])),
                 grants: words.count(usage.grants(with: scope.token), isWhole: usage.hasAllGrants),
                 isStandard: scope.token.isStandard, isListed: scope.isListed || scope.token.isStandard,
-                startsTicked: scope.startsTicked, isReserved: scope.isReserved, path: path(.editScope, of: scope.token))
+                startsTicked: scope.startsTicked, isReserved: scope.isReserved,
+                claims: scope.claims.isEmpty
+                    ? nil : scope.claims.names.sorted().map(\.rawValue).joined(separator: ", "),
+                path: path(.editScope, of: scope.token))
         }
         let page = ScopesPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .scopes),
+            console: console.head(exchange, in: .administration),
+            paths: AdministrationPaths(console, exchange, at: .scopes),
             notice: exchange.notice(RegistryNotice.self), newPath: console.path(.newScope), rows: rows)
         return Reply(.ok, .page(page))
     }
@@ -161,6 +165,17 @@ struct ScopeRegistry: Sendable {
             listed: isStandard ? nil : check(.isListed, draft.isListed),
             startsTicked: check(.startsTicked, draft.startsTicked),
             reserved: check(.isReserved, draft.isReserved),
+            claims: isStandard
+                ? nil
+                : ScopeFormPage.Claims(
+                    names: FormField(ScopeDraft.Field.claims.name, draft.claims, problem: problem(.claims)),
+                    places: FormChoices(
+                        ScopeDraft.Field.claimPlaces.name,
+                        ReleasedClaims.Place.allCases.map { place in
+                            FormChoices.Choice(
+                                place.rawValue, label: words(place.label),
+                                isChosen: draft.claimPlaces.contains(place))
+                        }, problem: problem(.claimPlaces))),
             action: action,
             ticket: console.ticket(exchange, for: action),
             revision: scope?.revision ?? "",
@@ -243,5 +258,24 @@ extension ScopeDraft {
         isListed = try form.value(Field.isListed.name) == "on"
         startsTicked = try form.value(Field.startsTicked.name) == "on"
         isReserved = try form.value(Field.isReserved.name) == "on"
+        claims = try form.value(Field.claims.name)
+        claimPlaces = Set(form.all(Field.claimPlaces.name).compactMap(ReleasedClaims.Place.init(rawValue:)))
+    }
+}
+
+/// The names of the places of claims.
+private enum ClaimPlaceLabel: String, LocalizationKey {
+    case idToken = "claims.id-token"
+    case accessToken = "claims.access-token"
+    case userInfo = "claims.userinfo"
+}
+
+extension ReleasedClaims.Place {
+    fileprivate var label: ClaimPlaceLabel {
+        switch self {
+        case .idToken: .idToken
+        case .accessToken: .accessToken
+        case .userInfo: .userInfo
+        }
     }
 }

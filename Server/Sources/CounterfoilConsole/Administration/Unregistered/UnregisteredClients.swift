@@ -56,7 +56,7 @@ struct UnregisteredClients: Sendable {
         let page = UnregisteredClientsPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(UnregisteredNotice.self),
-            paths: AdministrationPaths(console, at: .unregisteredClients),
+            paths: AdministrationPaths(console, exchange, at: .unregisteredClients),
             accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
             isFixed: settings.unregisteredClients != nil,
             policyPath: console.path(.unregisteredPolicy),

@@ -14,7 +14,7 @@ struct InvitationForm: Sendable {
     /// The values as they were typed.
     private struct Draft {
         var email = ""
-        var isAdministrator = false
+        var role = ""
         var client = ""
         var days = String(Invitations.standardDays)
         var language = ""
@@ -34,7 +34,7 @@ struct InvitationForm: Sendable {
     private func invite(_ form: PageForm, _ exchange: Console.Exchange) async throws -> Reply {
         let (_, delay) = try await console.check(form, of: exchange)
         let draft = Draft(
-            email: try form.value("email"), isAdministrator: try form.value("administrator") == "on",
+            email: try form.value("email"), role: try form.value("role"),
             client: try form.value("client"), days: try form.value("days"), language: try form.value("language"))
         if let delay { return try await page(draft, exchange, [FormProblem(exchange.words(delay))]) }
         guard console.settings.signUp != .closed else { return try await page(draft, exchange, status: .conflict) }
@@ -48,10 +48,14 @@ struct InvitationForm: Sendable {
         if client == nil, !draft.client.trimmingWhitespace().isEmpty { refuse("client", .noClient) }
         let days = Int(draft.days.trimmingWhitespace()).flatMap { (1...30).contains($0) ? $0 : nil }
         if days == nil { refuse("days", .badDays) }
+        let role = draft.role.isEmpty ? .noRole : UserQuery.Role(rawValue: draft.role)
+        if role == nil { refuse("role", .noChoice) }
         guard problems.isEmpty, let days else { return try await page(draft, exchange, problems) }
 
-        var invitation = Invitations.Draft(
-            email: email, isAdministrator: draft.isAdministrator, clientID: client, days: days)
+        if let given = role?.role {
+            try console.administration(exchange.user, exchange.request, exchange.now).check(assigning: given)
+        }
+        var invitation = Invitations.Draft(email: email, role: role?.role, clientID: client, days: days)
         if email != nil, console.mails != nil {
             invitation.mailLanguage = Language(rawValue: draft.language) ?? exchange.words.language
         }
@@ -129,7 +133,9 @@ struct InvitationForm: Sendable {
             isClosed: console.settings.signUp == .closed,
             link: link,
             email: field("email", draft.email),
-            administrator: FormCheck("administrator", isOn: draft.isAdministrator),
+            role: exchange.roles(
+                chosen: UserQuery.Role(rawValue: draft.role)?.role, problem: problems.first { $0.field == "role" }?.text
+            ),
             client: field("client", draft.client),
             days: field("days", draft.days),
             language: console.mails == nil
@@ -142,7 +148,7 @@ struct InvitationForm: Sendable {
             rows: shown.map { invitation in
                 InvitationsPage.Row(
                     id: invitation.shortID, email: invitation.email?.rawValue, isMailed: invitation.isMailed,
-                    isAdministrator: invitation.isAdministrator, client: invitation.clientID.flatMap { names[$0] },
+                    role: invitation.role.map { words($0.label) }, client: invitation.clientID.flatMap { names[$0] },
                     created: words.moment(invitation.createdAt), expires: words.moment(invitation.expiresAt),
                     hasExpired: invitation.expiresAt <= exchange.now)
             },

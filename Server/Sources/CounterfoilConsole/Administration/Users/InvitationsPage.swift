@@ -15,7 +15,8 @@ package struct InvitationsPage: ConsolePage, Hashable {
     /// The link of a new invitation that was not mailed, which is shown once; nil for none.
     package var link: String?
     package var email: FormField
-    package var administrator: FormCheck
+    /// The field `role`; nil if the user may give none.
+    package var role: FormChoices?
     /// The field `client` with the client ID of the app that the person is invited to use.
     package var client: FormField
     /// The field `days` until the link expires.
@@ -39,7 +40,8 @@ package struct InvitationsPage: ConsolePage, Hashable {
         package var email: String?
         /// Whether the link was sent to the address.
         package var isMailed: Bool
-        package var isAdministrator: Bool
+        /// The role of the account; nil for none.
+        package var role: String?
         /// The app that the person is invited to use; nil for none.
         package var client: DisplayName?
         package var created: String

@@ -14,7 +14,7 @@ struct NewUserForm: Sendable {
         var displayName = ""
         var email = ""
         var isEmailVerified = false
-        var isAdministrator = false
+        var role = ""
     }
 
     func show(_ exchange: Console.Exchange) -> Reply { page(Draft(), exchange) }
@@ -24,7 +24,7 @@ struct NewUserForm: Sendable {
         let draft = Draft(
             username: try form.value("username"), displayName: try form.value("display_name"),
             email: try form.value("email"), isEmailVerified: try form.value("email_verified") == "on",
-            isAdministrator: try form.value("administrator") == "on")
+            role: try form.value("role"))
         if let delay { return page(draft, exchange, [FormProblem(exchange.words(delay))]) }
         var problems: [FormProblem] = []
         func refuse(_ field: String, _ message: UserMessage) {
@@ -35,17 +35,19 @@ struct NewUserForm: Sendable {
         if !displayName.isEmpty, !displayName.isDisplayName { refuse("display_name", .badDisplayName) }
         let email = EmailAddress(draft.email)
         if email == nil, !draft.email.trimmingWhitespace().isEmpty { refuse("email", .badEmail) }
+        let role = draft.role.isEmpty ? .noRole : UserQuery.Role(rawValue: draft.role)
+        if role == nil { refuse("role", .noChoice) }
         guard problems.isEmpty,
             let user = User(
                 creating: draft.username, email: email, isEmailVerified: draft.isEmailVerified,
                 displayName: displayName.isEmpty ? nil : displayName, passwordHash: nil,
-                isAdministrator: draft.isAdministrator, at: exchange.now)
+                role: role?.role, at: exchange.now)
         else { return page(draft, exchange, problems) }
-        switch try await console.administration(exchange.user.id, exchange.request, exchange.now).add(user) {
+        switch try await console.administration(exchange.user, exchange.request, exchange.now).add(user) {
         case .added: return .done(UserNotice.created, at: console.path(.user, of: user.id))
         case .usernameTaken: refuse("username", .usernameTaken)
         case .emailTaken: refuse("email", .emailTaken)
-        case .administratorExists: throw NotFoundError()
+        case .ownerExists: throw NotFoundError()
         }
         return page(draft, exchange, problems)
     }
@@ -63,14 +65,23 @@ struct NewUserForm: Sendable {
             displayName: field("display_name", draft.displayName),
             email: field("email", draft.email),
             emailVerified: FormCheck("email_verified", isOn: draft.isEmailVerified),
-            administrator: FormCheck("administrator", isOn: draft.isAdministrator),
+            role: exchange.roles(
+                chosen: UserQuery.Role(rawValue: draft.role)?.role, problem: problems.first { $0.field == "role" }?.text
+            ),
             action: action,
             ticket: console.ticket(exchange, for: action))
         return Reply(problems.isEmpty ? .ok : .badRequest, .page(page))
     }
 }
 
-extension String {
-    /// Whether the text, without white space around it, can be the display name of a user.
-    var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
+extension Console.Exchange {
+    /// Returns the field `role` with the roles that the user may give; nil if there is none.
+    func roles(chosen: UserRole?, problem: String? = nil) -> FormChoices? {
+        let roles = UserRole.allCases.filter { user.role?.mayAssign($0) == true }
+        guard !roles.isEmpty else { return nil }
+        let none = FormChoices.Choice(
+            UserQuery.Role.noRole.rawValue, label: words(UserRole.noRole), isChosen: chosen == nil)
+        let choices = roles.map { FormChoices.Choice($0.rawValue, label: words($0.label), isChosen: $0 == chosen) }
+        return FormChoices("role", [none] + choices, problem: problem)
+    }
 }

@@ -16,7 +16,7 @@ struct UserAccount: Sendable {
     /// The values of the form field `decision`.
     private enum Decision: String {
         case link
-        case edit, disable, enable, promote, demote
+        case edit, disable, enable, role
         case end
         case endApp = "end-app"
         case signOut = "sign-out"
@@ -51,14 +51,13 @@ struct UserAccount: Sendable {
         guard decision != .edit else { return try await edit(form, exchange) }
         _ = try console.form(exchange)
         guard let user = exchange.request.parameters.userID else { throw NotFoundError() }
-        let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
+        let changes = console.administration(exchange.user, exchange.request, exchange.now)
         switch decision {
         case .disable: return try await standing(try await changes.disable(user), .disabled, exchange)
         case .enable: return try await standing(try await changes.enable(user), .enabled, exchange)
-        case .promote:
-            return try await standing(try await changes.setAdministrator(true, of: user), .promoted, exchange)
-        case .demote:
-            return try await standing(try await changes.setAdministrator(false, of: user), .demoted, exchange)
+        case .role:
+            guard let role = UserQuery.Role(rawValue: try form.value("role")) else { throw PageProblem.noDecision }
+            return try await standing(try await changes.setRole(role.role, of: user), .roleSaved, exchange)
         case .signOut:
             _ = try await overview(exchange)
             try await changes.signOutEverywhere(user)
@@ -110,13 +109,14 @@ struct UserAccount: Sendable {
         switch outcome {
         case .changed, .unchanged:
             guard let user = exchange.request.parameters.userID, user != exchange.user.id else {
-                // An administrator without rights, or disabled, has no such page any more.
+                // A user with fewer rights, or disabled, may have no such page any more.
                 return .seeOther(console.path(.account))
             }
             return done(notice, user)
         case .notFound: throw NotFoundError()
-        case .lastAdministrator:
-            let problem = FormProblem(exchange.words(UserMessage.lastAdministrator))
+        case .lastOwner, .changedMeanwhile:
+            let message = outcome == .lastOwner ? UserMessage.lastOwner : .changedMeanwhile
+            let problem = FormProblem(exchange.words(message))
             return try await page(
                 try await overview(exchange), exchange, Answer(problems: [problem], status: .conflict))
         }
@@ -148,7 +148,7 @@ struct UserAccount: Sendable {
         user.displayName = displayName
         // The box is about the address that the page has shown, which is ticked if it is verified.
         user.changeEmail(to: address, isVerified: address == user.email ? typed.isEmailVerified : nil)
-        let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
+        let changes = console.administration(exchange.user, exchange.request, exchange.now)
         switch try await changes.update(user, from: overview.user) {
         case .updated: return done(.saved, user.id)
         case .changedMeanwhile:
@@ -175,8 +175,10 @@ struct UserAccount: Sendable {
         // The user was deleted a moment ago.
         guard let counts = try await console.store.removalCounts(of: user.id) else { throw NotFoundError() }
         let action = console.path(.user, of: user.id)
+        let isStronger = user.role.map { exchange.user.role?.mayAct(onAccountWith: $0) != true } ?? false
+        let mayChange = exchange.user.may(.writeUsers)
         let page = UserAccountPage(
-            console: console.head(exchange, in: .administration),
+            console: console.head(exchange, in: .administration, mayChange: mayChange && !isStronger),
             notice: try await notice(user.id, exchange),
             problems: answer.problems,
             listPath: console.path(.users),
@@ -185,7 +187,12 @@ struct UserAccount: Sendable {
             id: user.id.rawValue,
             address: user.email?.rawValue,
             isEmailVerified: user.profile.isEmailVerified == true,
-            isAdministrator: user.isAdministrator,
+            role: user.role.map { words($0.label) },
+            roleMeaning: user.role.map { words($0.meaning) },
+            roles: user.role.map { exchange.user.role?.mayAssign($0) == true } ?? true
+                ? exchange.roles(chosen: user.role) : nil,
+            stronger: mayChange && isStronger
+                ? user.role.map { words(RoleRefusal.strongerAccount($0).explanation) } : nil,
             isSelf: user.id == exchange.user.id,
             isDisabled: user.disabledAt != nil,
             created: words.date(user.createdAt),
@@ -195,6 +202,8 @@ struct UserAccount: Sendable {
             email: FormField("email", answer.typed?.email ?? user.email?.rawValue ?? "", problem: problem("email")),
             emailVerified: FormCheck(
                 "email_verified", isOn: answer.typed?.isEmailVerified ?? (user.profile.isEmailVerified == true)),
+            attributes: AttributeList(try await console.store.attributes(of: user.id)),
+            attributesPath: console.path(.userClaims, of: user.id),
             hasPassword: user.passwordHash != nil,
             passkeys: try await console.store.passkeys(of: user.id).map { passkey in
                 UserAccountPage.PasskeyRow(
@@ -217,8 +226,10 @@ struct UserAccount: Sendable {
             consentExcess: consents.count > Self.consentLimit
                 ? words(LocalizedText(UserMessage.consentExcess, ["count": .number(Self.consentLimit)])) : nil,
             clients: clients.map { console.summary($0, exchange) },
-            auditPath: console.path(.audit) + "?"
-                + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded,
+            linksClients: exchange.user.may(.readClients),
+            auditPath: console.path(.audit, for: exchange).map { path in
+                path + "?" + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded
+            },
             deletePath: console.path(.deleteUser, of: user.id),
             action: action,
             ticket: console.ticket(exchange, for: action),

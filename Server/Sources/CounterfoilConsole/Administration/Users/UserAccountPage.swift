@@ -43,8 +43,14 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var id: String
     package var address: String?
     package var isEmailVerified: Bool
-    package var isAdministrator: Bool
-    /// Whether the user is the signed-in administrator.
+    /// The name of the role, and what it allows; nil for a user without one.
+    package var role: String?
+    package var roleMeaning: String?
+    /// The field `role`, with the roles that the signed-in user may give; nil if there is none.
+    package var roles: FormChoices?
+    /// A sentence that says who may change the account, if the signed-in user may not because of its role.
+    package var stronger: String?
+    /// Whether the user is the signed-in one.
     package var isSelf: Bool
     package var isDisabled: Bool
     package var created: String
@@ -53,6 +59,10 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var displayName: FormField
     package var email: FormField
     package var emailVerified: FormCheck
+    /// The groups and attributes; nil if there are none.
+    package var attributes: AttributeList?
+    /// The path of the form for groups and attributes.
+    package var attributesPath: String
     package var hasPassword: Bool
     package var passkeys: [PasskeyRow]
     /// The second factor in words; nil if there is none.
@@ -67,8 +77,10 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var consentExcess: String?
     /// The clients that the user owns.
     package var clients: [ClientSummary]
-    /// The URL of the events of the user in the audit log.
-    package var auditPath: String
+    /// Whether the signed-in user sees every client.
+    package var linksClients: Bool
+    /// The URL of the events of the user in the audit log; nil unless the signed-in user may read it.
+    package var auditPath: String?
     /// The path of the deletion.
     package var deletePath: String
     package var action: String
@@ -104,6 +116,8 @@ package struct DeleteUserPage: ConsolePage, Hashable {
     package var clients: [ClientSummary]
     /// The identifiers of the clients of the user, also of those that this version cannot read.
     package var clientIDs: [String]
+    /// A sentence that says why the signed-in user cannot delete the account; nil if nothing speaks against it.
+    package var obstacle: String?
     /// The field `clients`: `delete` or `transfer`; nil if the user owns none.
     package var fate: FormChoices?
     /// The field `owner`: the username of the new owner.

@@ -63,7 +63,7 @@ struct UserDeletion: Sendable {
         default: break
         }
         guard answer.problems.isEmpty, let owned else { return try await page(user, exchange, answer) }
-        let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
+        let changes = console.administration(exchange.user, exchange.request, exchange.now)
         switch try await changes.delete(user.id, ownedClients: owned).outcome {
         case .begun:
             console.logger.notice(
@@ -71,7 +71,7 @@ struct UserDeletion: Sendable {
                 metadata: ["administrator": "\(exchange.user.id)", "request": "\(exchange.request.id)"])
             return .done(UserNotice.deleted, at: console.path(.users))
         case .notFound: throw NotFoundError()
-        case .lastAdministrator: refuse(.lastAdministrator)
+        case .lastOwner: refuse(.lastOwner)
         case .ownsClients: refuse(.ownsMore, Self.fateField)
         case .newOwnerNotFound: refuse(.noOwner, Self.ownerField)
         }
@@ -93,6 +93,16 @@ struct UserDeletion: Sendable {
             return .transfer(to: owner)
         case nil: return nil
         }
+    }
+
+    /// Says why the signed-in user cannot delete the account; nil if nothing speaks against it.
+    private func obstacle(_ user: User, ownsClients: Bool, _ exchange: Console.Exchange) -> String? {
+        if let role = user.role, exchange.user.role?.mayAct(onAccountWith: role) != true {
+            return exchange.words(RoleRefusal.strongerAccount(role).explanation)
+        }
+        guard ownsClients, !exchange.user.may(.writeClients) else { return nil }
+        let roles = UserRole.list(AdministrationRight.writeClients.roles)
+        return exchange.words(LocalizedText(UserMessage.needsRole, ["roles": .nested(roles)]))
     }
 
     private func user(_ exchange: Console.Exchange) async throws -> User {
@@ -124,6 +134,7 @@ struct UserDeletion: Sendable {
             counts: kinds.map { DeleteUserPage.Count(what: words($0.0), number: words($0.1.text)) },
             clients: clients.map { console.summary($0, exchange) },
             clientIDs: ids.map(\.rawValue),
+            obstacle: obstacle(user, ownsClients: !ids.isEmpty, exchange),
             fate: ids.isEmpty
                 ? nil
                 : FormChoices(

@@ -92,13 +92,13 @@ struct UserList: Sendable {
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(UserNotice.self),
             problems: mistakes.map { FormProblem(words($0.message), field: $0.field) },
-            paths: AdministrationPaths(console, at: .users),
+            paths: AdministrationPaths(console, exchange, at: .users),
             search: FormField("search", question.search, problem: problem("search")),
             state: choices(
                 "state", question.state,
                 [("", .everyState), ("enabled", .enabled), ("disabled", .disabled)]),
-            role: choices(
-                "role", question.role, [("", .everyRole), ("administrator", .administrators), ("user", .others)]),
+            role: FormChoices(
+                "role", roles(question.role, words), problem: problem("role")),
             signedIn: choices(
                 "signed_in", question.signedIn,
                 [("", .anyTime), ("never", .never), ("before", .before), ("since", .since)]),
@@ -118,6 +118,14 @@ struct UserList: Sendable {
             rows: found.users.map { row($0, exchange) },
             next: found.next.map { action + "?" + question.after($0) })
         return Reply(mistakes.isEmpty ? .ok : .badRequest, .page(page))
+    }
+
+    private func roles(_ chosen: String, _ words: Localizer) -> [FormChoices.Choice] {
+        [FormChoices.Choice("", label: words(UserMessage.everyRole), isChosen: chosen.isEmpty)]
+            + UserQuery.Role.allCases.map { role in
+                let label = if case .role(let role) = role { role.label } else { UserRole.noRole }
+                return FormChoices.Choice(role.rawValue, label: words(label), isChosen: role.rawValue == chosen)
+            }
     }
 
     /// Reads the filter, and appends a mistake for each part that is not understood.
@@ -167,7 +175,7 @@ struct UserList: Sendable {
             username: user.username.rawValue,
             email: user.email?.rawValue,
             isEmailVerified: user.profile.isEmailVerified == true,
-            isAdministrator: user.isAdministrator,
+            role: user.role.map { words($0.label) },
             isDisabled: user.disabledAt != nil,
             lastSignIn: overview.lastSignInAt.map { words.ago($0, now: exchange.now) },
             ways: ways.isEmpty ? nil : ways.joined(separator: ", "))

@@ -46,7 +46,8 @@ package struct UsersPage: ConsolePage, Hashable {
         package var username: String
         package var email: String?
         package var isEmailVerified: Bool
-        package var isAdministrator: Bool
+        /// The name of the role; nil for none.
+        package var role: String?
         package var isDisabled: Bool
         /// The time of the last sign-in, in words; nil if there was none.
         package var lastSignIn: String?
@@ -67,7 +68,8 @@ package struct NewUserPage: ConsolePage, Hashable {
     package var displayName: FormField
     package var email: FormField
     package var emailVerified: FormCheck
-    package var administrator: FormCheck
+    /// The field `role`; nil if the signed-in user may give none.
+    package var role: FormChoices?
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String

@@ -1,10 +1,9 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilServer
-import CounterfoilStore
+package import CounterfoilStore
 import Foundation
 
 /// A session in the export of a user, without the digest of its token.
-struct UserSessionDocument: Encodable {
+package struct UserSessionDocument: Encodable, Sendable {
     private let sid: String
     private let authenticatedAt: String
     private let methods: [String]
@@ -23,7 +22,7 @@ struct UserSessionDocument: Encodable {
         case isPersistent = "persistent"
     }
 
-    init(_ session: Session) {
+    package init(_ session: Session) {
         sid = session.id.rawValue
         authenticatedAt = Moment.text(session.authenticatedAt)
         methods = session.methods.all.map(\.rawValue).sorted()
@@ -36,7 +35,7 @@ struct UserSessionDocument: Encodable {
 }
 
 /// A passkey in the export of a user, without its public key.
-struct UserPasskeyDocument: Encodable {
+package struct UserPasskeyDocument: Encodable, Sendable {
     private let credentialID: String
     private let name: String
     private let product: String?
@@ -56,7 +55,7 @@ struct UserPasskeyDocument: Encodable {
         case lastSource = "last_source"
     }
 
-    init(_ passkey: Passkey) {
+    package init(_ passkey: Passkey) {
         credentialID = Base64URL.encode(passkey.credentialID)
         name = passkey.name
         product = PasskeyCeremonies.product(of: passkey)
@@ -69,7 +68,7 @@ struct UserPasskeyDocument: Encodable {
 }
 
 /// A second factor in the export of a user, without its secret.
-struct UserSecondFactorDocument: Encodable {
+package struct UserSecondFactorDocument: Encodable, Sendable {
     private let createdAt: String?
     private let recoveryCodes: Int?
     private let isMissing: Bool
@@ -83,7 +82,7 @@ struct UserSecondFactorDocument: Encodable {
     }
 
     /// Creates the document; nil if the user has no second factor.
-    init?(_ state: SecondFactorState, securityKeys: [Passkey]) {
+    package init?(_ state: SecondFactorState, securityKeys: [Passkey]) {
         self.securityKeys = securityKeys.map(UserPasskeyDocument.init)
         switch state {
         case .none: return nil
@@ -95,7 +94,7 @@ struct UserSecondFactorDocument: Encodable {
 }
 
 /// A grant in the export of a user, with the times of its refresh tokens but without a token or a digest.
-struct UserGrantDocument: Encodable {
+package struct UserGrantDocument: Encodable, Sendable {
     private let grantID: String
     private let clientID: String
     private let scope: String
@@ -116,7 +115,7 @@ struct UserGrantDocument: Encodable {
     private let revokedAt: String?
     private let refreshToken: RefreshToken?
 
-    private struct RefreshToken: Encodable {
+    private struct RefreshToken: Encodable, Sendable {
         let rotated_at: String
         let last_used_at: String
         let expires_at: String
@@ -140,7 +139,7 @@ struct UserGrantDocument: Encodable {
         case refreshToken = "refresh_token"
     }
 
-    init(_ record: GrantWithTokens) {
+    package init(_ record: GrantWithTokens) {
         let grant = record.grant
         grantID = grant.id.rawValue
         clientID = grant.clientID.rawValue
@@ -169,7 +168,7 @@ struct UserGrantDocument: Encodable {
 }
 
 /// A consent in the export of a user.
-struct UserConsentDocument: Encodable {
+package struct UserConsentDocument: Encodable, Sendable {
     private let clientID: String
     private let clientName: String
     private let scope: String
@@ -189,7 +188,7 @@ struct UserConsentDocument: Encodable {
         case lastUsedAt = "last_used_at"
     }
 
-    init(_ facts: ConsentFacts) {
+    package init(_ facts: ConsentFacts) {
         let consent = facts.consent
         clientID = consent.clientID.rawValue
         clientName = facts.client.presentation.name
@@ -205,17 +204,19 @@ struct UserConsentDocument: Encodable {
 }
 
 /// A record in the export of a user that this version cannot read.
-struct UnreadableDocument: Encodable {
+package struct UnreadableDocument: Encodable, Sendable {
     private let record: String
     private let id: String?
     private let column: String
 
-    init(_ unreadable: UnreadableRecord) {
+    package init(_ unreadable: UnreadableRecord) {
         record = unreadable.value.record
         id = unreadable.id
         column = unreadable.value.column
     }
 
     /// The record as one line of text.
-    var line: String { "\(record)\(id.map { " \(DisplayName($0))" } ?? ""), whose \(column) this version cannot read" }
+    package var line: String {
+        "\(record)\(id.map { " \(DisplayName($0))" } ?? ""), whose \(column) this version cannot read"
+    }
 }

@@ -1,0 +1,127 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The administration API: the paths of every ``AdministrationOperation``, the OpenAPI document and the metadata.
+///
+/// While the operator does not offer it, every path gets status 404.
+struct AdministrationAPI: Sendable {
+    /// A path with its operations.
+    struct Path: Sendable {
+        let endpoint: Endpoint
+        let operations: [AdministrationOperation]
+    }
+
+    /// The paths of the operations, in the order of the first operation of each.
+    static let paths: [Path] = {
+        var order: [String] = []
+        for operation in AdministrationOperation.all where !order.contains(operation.path) {
+            order.append(operation.path)
+        }
+        return order.map { path in
+            let operations = AdministrationOperation.all.filter { $0.path == path }
+            return Path(endpoint: .administration(path, operations.map(\.method)), operations: operations)
+        }
+    }()
+
+    let components: ServerComponents
+
+    private var settings: ServerSettings { components.settings }
+
+    var handlers: [EndpointHandler] {
+        [
+            EndpointHandler(.openAPI) { _, _ in try openAPI() },
+            EndpointHandler(.administrationAPIMetadata) { _, _ in try await metadata() },
+        ]
+            + Self.paths.map { path in
+                EndpointHandler(
+                    path.endpoint,
+                    ofClients: { request, now, client in
+                        try await respond(to: request, at: path, now: now, client: &client)
+                    })
+            }
+    }
+
+    private func respond(
+        to request: IncomingRequest, at path: Path, now: Date, client: inout RequestingClient
+    ) async throws -> Reply {
+        guard settings.offersAdministrationAPI else { throw NotFoundError() }
+        guard let operation = path.operations.first(where: { $0.method == request.head.method }) else {
+            throw NotFoundError()
+        }
+        let access = AdministrationAccess(components)
+        let caller = try await access.caller(
+            of: request, at: path.endpoint, for: operation.right, now: now, client: &client)
+        let call = AdministrationCall(
+            request: request, caller: caller, components: components, now: now,
+            query: try QueryValues(request.query, allowing: operation.query))
+        if operation.isConditional { _ = try call.expectedTag() }
+        do {
+            let answer =
+                operation.isCreation
+                ? try await RepeatedRequests(operation, call).answer() : try await operation.perform(call)
+            return answer.reply(operation.status)
+        } catch let refusal as RoleRefusal { throw ProblemError(refusal) }
+    }
+
+    private func openAPI() throws -> Reply {
+        guard settings.offersAdministrationAPI else { throw NotFoundError() }
+        let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+        let served = text.replacing(Self.documentedIssuer, with: settings.issuer.endpoint(""))
+        return Reply(.ok, .json(Array(served.utf8)), fields: [.cacheControl: "public, max-age=300"])
+    }
+
+    /// The issuer in the OpenAPI document, in place of which the served document has that of the server.
+    private static let documentedIssuer = "https://id.example.com"
+
+    /// Returns the metadata of the API as a protected resource (RFC 9728 §2).
+    private func metadata() async throws -> Reply {
+        guard settings.offersAdministrationAPI else { throw NotFoundError() }
+        let resource = settings.issuer.administrationAPI
+        let api = try await components.registry.fresh().resource(try Resource(resource))
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("resource", resource)
+            writer.member("authorization_servers", list: { $0.element(settings.issuer.rawValue) })
+            writer.member(
+                "scopes_supported",
+                list: { writer in
+                    for right in AdministrationRight.allCases {
+                        if let scope = right.scope { writer.element(scope.rawValue) }
+                    }
+                })
+            writer.member("bearer_methods_supported", list: { $0.element("header") })
+            writer.member("resource_name", AdministrationAPIRegistration.name)
+            writer.member(
+                "dpop_signing_alg_values_supported",
+                list: { writer in
+                    for algorithm in DPoPProofVerifier.algorithms { writer.element(algorithm.rawValue) }
+                })
+            if api?.requiresBoundTokens == true { writer.member("dpop_bound_access_tokens_required", true) }
+        }
+        return Reply(.ok, .json(writer.bytes), fields: [.cacheControl: "public, max-age=300"])
+    }
+}
+
+extension ProblemError {
+    /// Creates the error if the role of the caller does not allow a change.
+    fileprivate init(_ refusal: RoleRefusal) {
+        let roles = refusal.roles.map(\.rawValue).joined(separator: ", ")
+        switch refusal {
+        case .lacksRight(let right):
+            self.init(
+                .forbidden, "missing-right",
+                "The right \(right.rawValue) is missing. The caller needs one of the roles: \(roles).")
+        case .strongerAccount(let role):
+            self.init(
+                .forbidden, "stronger-role",
+                "The account has the role \(role.rawValue). It can be changed with one of the roles: \(roles).")
+        case .unassignable(let role):
+            self.init(
+                .forbidden, "role-not-assignable",
+                "The caller may not give or withdraw the role \(role.rawValue). It needs one of the roles: \(roles).")
+        }
+    }
+}

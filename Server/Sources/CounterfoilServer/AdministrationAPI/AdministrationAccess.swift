@@ -1,0 +1,140 @@
+@_spi(Counterfoil) import CounterfoilProtocol
+import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
+import HTTPTypes
+
+/// The party that calls the administration API, for one request.
+///
+/// Only ``AdministrationAccess`` creates one.
+struct AdministrationCaller: Sendable {
+    /// The client of the token.
+    let client: RegisteredClient
+    /// The user for whom the client acts; nil if it acts without one.
+    let user: User?
+    /// The scope of the token, as far as it still holds.
+    private let scope: Scope
+
+    fileprivate init(client: RegisteredClient, user: User?, scope: Scope) {
+        self.client = client
+        self.user = user
+        self.scope = scope
+    }
+
+    var clientID: ClientIdentifier { client.id }
+
+    /// Returns whether the caller has a right beside that for the operation: by its token, and by the role of the user.
+    func has(_ right: AdministrationRight) -> Bool {
+        guard let token = right.scope, scope.contains(token) else { return false }
+        return user.map { $0.role?.rights.contains(right) == true } ?? true
+    }
+}
+
+/// The decision whether a request may use a right at the administration API.
+///
+/// A token of this server with the API as its audience carries the scope of the right. Beyond that, everything is
+/// judged as it is now: the grant and its user, the client with its approval, and the role of the user.
+struct AdministrationAccess: Sendable {
+    private let settings: ServerSettings
+    private let registry: CachedRegistry
+    private let store: any UncachedStore
+    private let tokens: AccessTokenCheck
+    private let throttle: AdministrationThrottle
+
+    init(_ components: ServerComponents) {
+        settings = components.settings
+        registry = components.registry
+        store = components.store
+        tokens = components.accessTokenCheck
+        throttle = components.throttles.administration
+    }
+
+    /// Authenticates a request; records its client for CORS.
+    func caller(
+        of request: IncomingRequest, at endpoint: Endpoint, for right: AdministrationRight, now: Date,
+        client: inout RequestingClient
+    ) async throws -> AdministrationCaller {
+        guard let scope = right.scope else { throw NotFoundError() }
+        let metadata = settings.issuer.administrationAPIMetadata
+        var isBoundToKey = false
+        do {
+            let presented = try PresentedAccessToken(request)
+            isBoundToKey = presented.isBoundToKey
+            guard let token = presented.token else {
+                throw ProblemError(
+                    .unauthorized, "no-token", "The request needs an access token in the Authorization header.",
+                    fields: [
+                        .wwwAuthenticate: BearerRefusal.challengesWithoutToken(metadata, scope: Scope([scope]))
+                    ])
+            }
+            let access = try await tokens.verified(
+                token, for: [settings.issuer.administrationAPI], by: request, now: now, client: &client)
+            let proof = try tokens.proof(of: access, in: request, at: endpoint, presented)
+            let caller = try await caller(with: access, for: right, scope)
+            try throttle.count(caller, at: now)
+            try await tokens.use(proof, of: caller.user.map { .user($0.id) } ?? .client(caller.client))
+            return caller
+        } catch var refused as BearerRefusal {
+            refused.isOfBoundToken = isBoundToKey || refused.isOfBoundToken
+            refused.resourceMetadata = metadata
+            throw refused
+        }
+    }
+
+    private func caller(
+        with access: AccessTokenClaims, for right: AdministrationRight, _ scope: Scope.Token
+    ) async throws -> AdministrationCaller {
+        let registry = try await registry.fresh()
+        guard let standing = try await TokenStanding(of: access, in: store, self.registry),
+            let client = try await registry.client(access.clientID)
+        else {
+            throw BearerRefusal(
+                .invalidToken, "the access token is expired, revoked or invalid", reason: "its grant has ended")
+        }
+        let api = try await registry.resource(try Resource(settings.issuer.administrationAPI))
+        guard access.keyThumbprint != nil || api?.requiresBoundTokens != true else {
+            var refusal = BearerRefusal(.invalidToken, "the administration API needs a token that is bound to a key")
+            refusal.isOfBoundToken = true
+            throw refusal
+        }
+        // A client that has lost its approval loses the reserved scopes.
+        let held = try await registry.permitted(access.scope.intersection(standing.scope), to: client, settings)
+        guard held.contains(scope) else {
+            throw BearerRefusal(
+                .insufficientScope, "the operation needs a token with the scope \(scope)", scope: Scope([scope]))
+        }
+        let user: User? = if case .user(let facts) = standing.subject { facts.user } else { nil }
+        let caller = AdministrationCaller(client: client, user: user, scope: held)
+        guard caller.has(right) else {
+            throw ProblemError(
+                .forbidden, "missing-right", "The user of the token does not have the right \(right.rawValue).")
+        }
+        return caller
+    }
+}
+
+/// The limits of requests to the administration API, for each client and each user; bounded in memory.
+final class AdministrationThrottle: Sendable {
+    /// The maximum number of requests of a client within the window.
+    static let perClient = 1200
+    /// The maximum number of requests for a user within the window, whatever the client.
+    static let perUser = 600
+    /// The length of the window, in seconds.
+    static let window: TimeInterval = 60
+
+    private enum Key: Hashable {
+        case client(ClientIdentifier)
+        case user(UserIdentifier)
+    }
+
+    private let requests = Mutex(RateLimiter<Key>(window: window))
+
+    func count(_ caller: AdministrationCaller, at now: Date) throws(ProblemError) {
+        var limits = [RateLimiter<Key>.Limit(.client(caller.clientID), Self.perClient)]
+        if let user = caller.user { limits.append(.init(.user(user.id), Self.perUser)) }
+        guard let wait = requests.withLock({ $0.admit(limits, at: now) }) else { return }
+        throw ProblemError(
+            .tooManyRequests, "too-many-requests", "There were too many requests; try again in \(wait) seconds.",
+            fields: [.retryAfter: String(wait)])
+    }
+}

@@ -1,0 +1,165 @@
+import CounterfoilProtocol
+import CounterfoilStore
+import Crypto
+import Foundation
+import HTTPTypes
+
+/// A request to an operation of the administration API whose caller has the right for it.
+struct AdministrationCall: Sendable {
+    let request: IncomingRequest
+    let caller: AdministrationCaller
+    let components: ServerComponents
+    let now: Date
+    let query: QueryValues
+
+    var store: any UncachedStore { components.store }
+    var settings: ServerSettings { components.settings }
+
+    /// The changes of accounts that the caller makes.
+    var users: UserAdministration {
+        components.administration(by: .token(user: caller.user, client: caller.clientID, request), now: now)
+    }
+
+    /// Creates the event of a change that is not about an account.
+    func event(
+        _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String
+    ) -> AuditEvent {
+        components.auditor.event(
+            kind, by: request, user: caller.user?.id, client: client ?? caller.clientID, detail: detail, now: now)
+    }
+
+    /// Returns the URL of a path of the API.
+    func url(_ path: String) -> String { settings.issuer.endpoint(AdministrationOperation.prefix + path) }
+
+    /// Returns a page of a list that the store returns as a whole.
+    func page<Item: AdministrationDocument>(
+        of items: [Item], list: String, id: (Item) -> String
+    ) throws -> AdministrationAnswer {
+        let cursor = ListCursor(self, list: list)
+        let (position, limit) = (try cursor.position(in: query), try query.limit())
+        var begin = 0
+        if let halves = position?.split(separator: " ", maxSplits: 1), halves.count == 2 {
+            // If the last item of the page before is gone, the following ones have moved up by one.
+            let last = items.firstIndex { id($0) == halves[1] }
+            begin = last.map { $0 + 1 } ?? max(0, (Int(halves[0]) ?? 0) - 1)
+        }
+        let shown = Array(items.dropFirst(begin).prefix(limit))
+        let end = begin + shown.count
+        return try AdministrationAnswer(
+            list: shown,
+            next: end < items.count ? try shown.last.map { try cursor.text(after: "\(end) \(id($0))") } : nil)
+    }
+
+    /// Returns a variable segment of the path, decoded; throws 404 if it is malformed.
+    func segment(_ name: String) throws(NotFoundError) -> String {
+        guard let sent = request.parameters.segments[name], let text = sent.removingPercentEncoding, !text.isEmpty,
+            text.utf8.count <= 2048, !text.utf8.contains(0)
+        else { throw NotFoundError() }
+        return text
+    }
+
+    /// Returns the user in the path; throws 404 if there is none.
+    func user() async throws -> User {
+        guard let id = UserIdentifier(try segment("user")), !id.isPseudonym, let user = try await store.user(id) else {
+            throw NotFoundError()
+        }
+        return user
+    }
+
+    /// Returns the user in the path, whose account the caller may change; throws 404 or 403.
+    func changeableUser() async throws -> User {
+        let user = try await user()
+        try await users.check(actingOn: user.id)
+        return user
+    }
+
+    /// Returns the value of `If-Match`; throws 428 if the request has none (RFC 6585 §3).
+    func expectedTag() throws(ProblemError) -> String {
+        let values = request.head.headerFields[values: .ifMatch]
+        guard values.count == 1, let value = values.first, !value.isEmpty else {
+            throw ProblemError(
+                .preconditionRequired, "no-version",
+                "Send the ETag of the record in If-Match, so that no other change is overwritten.",
+                parts: [.header("If-Match", "The header is required once.")])
+        }
+        return value
+    }
+
+    /// Throws 412 unless `If-Match` names the version of a record (RFC 9110 §13.1.1).
+    func requireMatch(_ tag: EntityTag) throws(ProblemError) {
+        let tags = try expectedTag().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard tags.contains(tag.text) else { throw .changedMeanwhile }
+    }
+}
+
+extension ProblemError {
+    /// The error if a record is not the version that `If-Match` names any more.
+    static let changedMeanwhile = ProblemError(
+        .preconditionFailed, "changed-meanwhile", "The record has changed; read it again, and repeat the change.",
+        parts: [.header("If-Match", "It is not the version of the record.")])
+}
+
+/// The version of a record: a digest of what can be changed (RFC 9110 §8.8.3).
+struct EntityTag: Sendable, Hashable {
+    /// The value of the field `ETag`, with quotation marks.
+    let text: String
+
+    init(of document: some Encodable) throws {
+        let digest = SHA256.hash(data: try AdministrationAnswer.encode(document))
+        text = "\"" + RecordDigest([digest.description]).text + "\""
+    }
+}
+
+/// A record in answers of the administration API.
+protocol AdministrationDocument: Encodable, Sendable {
+    /// The names of the members.
+    associatedtype Member: CodingKey & CaseIterable & RawRepresentable<String>
+}
+
+/// The successful answer of an operation.
+struct AdministrationAnswer: Sendable {
+    /// The JSON; nil for no body.
+    let body: [UInt8]?
+    var fields: HTTPFields = [:]
+    /// The user whom the answer is about; nil for another record.
+    var user: UserIdentifier?
+
+    /// The answer without a body.
+    static let none = AdministrationAnswer(body: nil)
+
+    private init(body: [UInt8]?) { self.body = body }
+
+    /// Creates an answer with a document, and with its version if it has one.
+    init(_ document: some AdministrationDocument, version: EntityTag? = nil, location: String? = nil) throws {
+        body = Array(try Self.encode(document))
+        if let version { fields[.eTag] = version.text }
+        if let location { fields[.location] = location }
+    }
+
+    /// Creates an answer that was kept.
+    init(kept body: [UInt8]?, fields: HTTPFields) {
+        self.body = body
+        self.fields = fields
+    }
+
+    /// Creates an answer with a page of a list.
+    init<Item: AdministrationDocument>(list items: [Item], next: String?) throws {
+        body = Array(try Self.encode(List(items: items, next: next)))
+    }
+
+    private struct List<Item: Encodable>: Encodable {
+        let items: [Item]
+        let next: String?
+    }
+
+    static func encode(_ document: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(document)
+    }
+
+    func reply(_ status: HTTPResponse.Status) -> Reply {
+        Reply(status, body.map(Reply.Content.json) ?? .none, fields: fields)
+    }
+}

@@ -1,0 +1,109 @@
+import CounterfoilProtocol
+import CounterfoilServer
+import CounterfoilServerTesting
+import CounterfoilStore
+import CounterfoilTokens
+import Foundation
+import HTTPTypes
+import Testing
+
+/// The operations of the administration API on users.
+struct UserOperationTests {
+    @Test func `a user is created, changed, given a role, disabled, exported and deleted`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let created = try await desk.send(
+            .post, "/users", as: token,
+            json: #"{"username": "Bob", "email": "bob@example.com", "password": "a long enough passphrase"}"#)
+        #expect(created.status == .created)
+        let id = try #require(try created.members["id"] as? String)
+        #expect(created.fields[.location] == "https://id.example.com/api/v1/users/\(id)")
+        #expect(try created.members["has_password"] as? Bool == true)
+        #expect(try !created.text.contains("argon2"))
+        let path = "/users/\(id)"
+
+        let changed = try await desk.send(
+            .patch, path, as: token,
+            json: #"{"email": null, "profile": {"nickname": "B", "address": {"country": "Norway"}}}"#,
+            fields: [.ifMatch: try #require(created.fields[.eTag])])
+        #expect(changed.status == .ok)
+        #expect(try changed.members["email"] == nil)
+        let profile = try #require(try changed.members["profile"] as? [String: Any])
+        #expect(profile["nickname"] as? String == "B")
+        #expect((profile["address"] as? [String: String]) == ["country": "Norway"])
+        let refused = try await desk.send(
+            .patch, path, as: token, json: #"{"profile": {"website": "http://a", "address": {"planet": "Earth"}}}"#,
+            fields: [.ifMatch: try #require(changed.fields[.eTag])])
+        #expect(try refused.refusedParts == ["/profile/address/planet", "/profile/website"])
+
+        let role = try await desk.send(.put, path + "/role", as: token, json: #"{"role": "administrator"}"#)
+        #expect(try role.members["role"] as? String == "administrator")
+        #expect(try await desk.send(.put, path + "/role", as: token, json: #"{"role": null}"#).status == .ok)
+        #expect(try await desk.send(.post, path + "/disable", as: token).members["disabled"] as? Bool == true)
+        #expect(try await desk.send(.post, path + "/enable", as: token).members["disabled"] as? Bool == false)
+        let export = try await desk.send(.get, path + "/export", as: token)
+        #expect((try export.members["account"] as? [String: Any])?["username"] as? String == "bob")
+
+        let wrong = try await desk.send(.post, path + "/deletion", as: token, json: #"{"username": "carol"}"#)
+        #expect(wrong.status == .unprocessableContent)
+        let deleted = try await desk.send(.post, path + "/deletion", as: token, json: #"{"username": "bob"}"#)
+        #expect((try deleted.members["pseudonym"] as? String)?.isEmpty == false)
+        #expect(try await desk.send(.get, path, as: token).status == .notFound)
+    }
+
+    @Test func `sessions, sign-ins of apps and ways in are listed and ended`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let path = "/users/\(desk.root.id)"
+        var browser = desk.test.browser()
+        try await browser.signInToConsole(username: "root")
+        let session = try #require(try await desk.send(.get, path + "/sessions", as: token).items("id").first)
+        let end = path + "/sessions/\(session)"
+        #expect(try await desk.send(.delete, end, as: token).status == .noContent)
+        #expect(try await desk.send(.delete, end, as: token).status == .notFound)
+        #expect(try await desk.send(.delete, path + "/sessions", as: token).status == .noContent)
+        let link = try await desk.send(.post, path + "/password-link", as: token, json: #"{"hours": 2}"#)
+        #expect(link.status == .created)
+        #expect((try link.members["url"] as? String)?.hasPrefix("https://id.example.com/recover?token=") == true)
+        let password = try await desk.send(
+            .put, path + "/password", as: token,
+            json: #"{"password": "another long passphrase", "must_change_password": true}"#)
+        #expect(password.status == .noContent)
+        #expect(try await desk.send(.get, path, as: token).members["must_change_password"] as? Bool == true)
+        for path in ["/passkeys/AAAA", "/second-factor", "/grants/AAAA"] {
+            let reply = try await desk.send(.delete, "/users/\(desk.root.id)" + path, as: token)
+            #expect(reply.status == .notFound)
+        }
+
+        let own = "/users/\(desk.test.alice.id)/grants"
+        let grants = try await desk.send(.get, own, as: token)
+        #expect(try grants.items("client_id") == [desk.client.id.rawValue])
+        let grant = try #require(try grants.items("id").first)
+        #expect(try await desk.send(.delete, "\(own)/\(grant)", as: token).status == .noContent)
+        #expect(try await desk.send(.get, own, as: token).status == .unauthorized)
+    }
+
+    @Test func `a role needs the right to give roles, and one administrator is left`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token("counterfoil.admin.users:read counterfoil.admin.users:write")
+        let created = try await desk.send(
+            .post, "/users", as: token, json: #"{"username": "bob", "role": "administrator"}"#)
+        #expect(created.status == .forbidden)
+        #expect(created.problem == "missing-right")
+        #expect(try await desk.send(.post, "/users/\(desk.root.id)/disable", as: token).status == .ok)
+        let last = try await desk.send(.post, "/users/\(desk.test.alice.id)/disable", as: token)
+        #expect(last.status == .conflict)
+        #expect(last.problem == "last-owner")
+    }
+
+    @Test(arguments: ["per_unknown", "%00", "..", "%ff", "per_a%2fb", "person_1"])
+    func `a path that names no user gets 404`(_ user: String) async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        for path in ["", "/sessions", "/export", "/deletion"] {
+            let reply = try await desk.send(.get, "/users/\(user)\(path)", as: token)
+            #expect(reply.status == .notFound)
+            #expect(reply.problem == "blank")
+        }
+    }
+}
