@@ -113,7 +113,7 @@ struct ClientDevelopers: Sendable {
         if let id = client.owner { owner = try await console.store.user(id) }
         let action = console.path(.clientDevelopers, of: client.id)
         let page = ClientDevelopersPage(
-            console: console.head(exchange, in: console.part(of: client, exchange)),
+            console: console.head(exchange, of: client),
             notice: exchange.notice(ClientTeamNotice.self),
             problems: problem.map { [$0] } ?? [],
             client: console.summary(client, exchange),

@@ -46,7 +46,7 @@ struct RolePageTests {
     /// The endpoints of each user's own account and clients, which need no right.
     private static let own: Set<Endpoint> = [
         .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email, .activity,
-        .signOut, .clients, .newClient, .availableAPIs, .verdicts,
+        .signOut, .clients, .newClient, .availableAPIs, .verdicts, .clientInvitations,
     ]
 
     private let test: TestServer
@@ -73,12 +73,13 @@ struct RolePageTests {
             client(.client, of: web, readers), client(.connectClient, of: web, readers),
             client(.clientSecrets, of: web, readers), client(.clientAssociation, of: native, readers),
             client(.editClient, of: web, administrators), client(.clientLogo, of: web, administrators),
-            client(.deleteClient, of: web, administrators),
+            client(.clientDevelopers, of: web, administrators), client(.deleteClient, of: web, administrators),
             Rule(.clientPolicy, Endpoint.clientPolicy.path(of: web.id), administrators, administrators),
             Rule(.clientDecision, Endpoint.clientDecision.path(of: web.id), readers, administrators),
             Rule(.firstSteps, "/admin/start", administrators, administrators),
             Rule(.administration, "/admin", readers, administrators),
             Rule(.users, "/admin/users", readers.union(supporters), supporters),
+            Rule(.invitations, "/admin/users/invitations", supporters, supporters),
             Rule(.newUser, "/admin/users/new", supporters, supporters),
             Rule(.user, user(.user), readers.union(supporters), supporters),
             Rule(.deleteUser, user(.deleteUser), supporters, supporters),
