@@ -59,7 +59,7 @@ extension Endpoint {
     package static let clientDevelopers = form("applicationDevelopers", "/apps/{client_id}/developers")
         .signedIn.recent
     /// The answers of a user who is asked to manage a client.
-    package static let clientInvitations = posting("applicationInvitations", "/apps/invitations").signedIn.recent
+    package static let clientInvitations = posting("applicationInvitations", "/apps/invitations").signedIn
     /// The page that asks for confirmation and then deletes a client.
     package static let deleteClient = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.

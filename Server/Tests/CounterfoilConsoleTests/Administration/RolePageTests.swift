@@ -53,7 +53,7 @@ struct RolePageTests {
     private let rules: [Rule]
 
     init() async throws {
-        test = try await TestServer(mailSender: MailRecorder())
+        test = try await TestServer(mailSender: MailRecorder()) { $0.signUp = .invited }
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -174,6 +174,7 @@ struct RolePageTests {
     /// The fields that a form needs beside its hidden ones, to be more than a form without a decision.
     private static let fields: [Endpoint: [String: String]] = [
         .clientDecision: ["decision": "suspend", "reason": "It sends mail."], .clientLogo: ["decision": "remove"],
+        .clientDevelopers: ["decision": "add", "username": "alice"], .invitations: ["decision": "invite", "days": "7"],
         .branding: ["decision": "save"], .clientSecrets: ["decision": "add"], .user: ["decision": "disable"],
     ]
 
