@@ -36,6 +36,10 @@ struct Console: Sendable {
     let serverChecks: ServerCheckLimiter
     let lifetime: ServerLifetime
     let leaseHolder: LeaseHolder
+    /// Returns the changes of the users who manage a client that a user makes in one request.
+    let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
+    /// The creation of invitations.
+    let invitations: Invitations
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -60,6 +64,8 @@ struct Console: Sendable {
         serverChecks = components.serverChecks
         lifetime = components.lifetime
         leaseHolder = components.leaseHolder
+        team = { components.team(of: $0, in: $1, now: $2) }
+        invitations = components.invitations
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -82,6 +88,8 @@ struct Console: Sendable {
         let isRecent: Bool
         /// Whether the account has a page for the second factor.
         let offersSecondFactor: Bool
+        /// Whether the user manages the client in the path with its owner.
+        let isDeveloper: Bool
 
         var user: User { session.user }
         /// The path of the request, without the query.
@@ -165,9 +173,13 @@ struct Console: Sendable {
         guard endpoint == .signOut || settings.unacceptedTerms(of: session.user) == nil else {
             throw TermsNeeded(path: Self.target(of: request))
         }
+        var isDeveloper = false
+        if let client = request.parameters.clientID {
+            isDeveloper = try await store.isDeveloper(session.user.id, of: client)
+        }
         return Exchange(
             endpoint: endpoint, request: request, session: session, now: now, words: request.words, isRecent: isRecent,
-            offersSecondFactor: try await offersSecondFactor(to: session.user))
+            offersSecondFactor: try await offersSecondFactor(to: session.user), isDeveloper: isDeveloper)
     }
 
     /// Returns true unless the server offers no second factor and the user has none that could be turned off.

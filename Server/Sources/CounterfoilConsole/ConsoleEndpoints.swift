@@ -55,6 +55,11 @@ extension Endpoint {
     package static let clientSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
     /// The check that the association files on the hosts of claimed https redirect URIs name the apps of the client.
     package static let clientAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
+    /// The users who manage a client, and the forms that change them.
+    package static let clientDevelopers = form("applicationDevelopers", "/apps/{client_id}/developers")
+        .signedIn.recent
+    /// The answers of a user who is asked to manage a client.
+    package static let clientInvitations = posting("applicationInvitations", "/apps/invitations").signedIn
     /// The page that asks for confirmation and then deletes a client.
     package static let deleteClient = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.
@@ -88,6 +93,8 @@ extension Endpoint {
         .readClients, changing: .writeClients)
     /// The search for users.
     package static let users = page("users", "/admin/users").administration(.readUsers, changing: .writeUsers)
+    /// The invitations that are not used, and the forms that create and withdraw one.
+    package static let invitations = form("invitations", "/admin/users/invitations").administration(.writeUsers).recent
     /// The form that adds a user.
     package static let newUser = form("newUser", "/admin/users/new").administration(.writeUsers).recent
     /// The account of one user, and the forms that change it.
@@ -163,8 +170,9 @@ extension ServerPages {
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
-            .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .users, .newUser, .user, .userClaims, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .clientSecrets, .clientAssociation, .clientDevelopers, .clientInvitations, .deleteClient, .verdicts,
+            .firstSteps, .administration, .users, .invitations, .newUser, .user, .userClaims, .deleteUser, .branding,
+            .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
             .deleteAPI, .availableAPIs, .testMail, .server, .certificate, .serverSettings, .keys, .rotateKey,

@@ -103,7 +103,8 @@ extension SQLStore {
     ) async throws(StoreFault) -> UpdateClientOutcome {
         try await commit(
             ending: .usually(
-                .clientChanged, .clientSuspended, .clientKeys, .clientRegistrationToken, .clientMachineScope),
+                .clientChanged, .clientSuspended, .clientKeys, .clientRegistrationToken, .clientMachineScope,
+                .clientDeveloper),
             recording: events
         ) { database in
             // The whole record is read, because an update replaces it. A record with a value that this version does not
@@ -116,6 +117,7 @@ extension SQLStore {
             changed.presentation.logo = try database.logo(after: logo, former: stored.presentation.logo)
             changed.revision += 1
             try database.update(changed)
+            if changed.owner != stored.owner { try database.removeOwnerFromDevelopers(of: client.id) }
             try database.removeLogoIfUnused(stored.presentation.logo)
             return .updated
         }
@@ -162,7 +164,9 @@ extension SQLStore {
     /// authorizations, tokens, consents, pushed requests and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commit(ending: .usually(.client, .clientSecret, .consent), recording: events) { database in
+        try await commit(
+            ending: .usually(.client, .clientSecret, .clientDeveloper, .consent), recording: events
+        ) { database in
             var rows = ClientRemoval.rowsAtOnce
             return try database.removeClientForGood(id.rawValue, atMost: &rows)
         }

@@ -18,6 +18,7 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let invitations = InvitationForm(console: console)
         let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
         let attributes = UserAttributesForm(console: console)
@@ -41,6 +42,7 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
             console.handler(.users, show: UserList(console: console).show),
+            console.handler(.invitations, show: invitations.show, change: invitations.change),
             console.handler(.newUser, show: newUser.show, change: newUser.add),
             console.handler(.user, show: account.show, change: account.change),
             console.handler(.userClaims, show: attributes.show, change: attributes.change),
@@ -76,37 +78,33 @@ struct AdministrationEndpoints: Sendable {
 
     @Sendable
     private func list(_ exchange: Console.Exchange) async throws -> Reply {
-        var owners: [UserIdentifier: User] = [:]
-        let clients = try await console.store.clients()
-        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.user(owner) }
-        let summaries = clients.map { client in
-            ClientSummary(
-                client, words: exchange.words, issuer: console.settings.issuer,
-                owner: client.owner.flatMap { owners[$0] })
+        let action = console.path(.administration)
+        let filter = ClientFilter(exchange, developer: nil)
+        let found = try await console.clients(filter, at: action, exchange)
+        var waiting: [AdministrationPage.Waiting] = []
+        for (state, message) in [(ClientQuery.State.pending, WaitingMessage.pending), (.development, .inDevelopment)] {
+            let count = try await console.store.clientCount(matching: ClientQuery(state: state)).number
+            guard count > 0 else { continue }
+            waiting.append(
+                AdministrationPage.Waiting(
+                    text: exchange.words(LocalizedText(message, ["count": .number(count)])),
+                    path: ClientFilter.path(of: action, in: state)))
         }
-        // Clients that need attention come first: those that wait, PKCE exceptions, pending scopes, those in
-        // development, then unknown publishers.
-        func rank(_ client: ClientSummary) -> Int {
-            if client.isSuspended { return 5 }
-            if client.isPending { return 0 }
-            if client.hasPKCEException { return 1 }
-            if client.hasPendingScopes { return 2 }
-            return client.isInDevelopment ? 3 : client.isVouchedFor ? 5 : 4
-        }
-        let ordered = (0...5).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
-            waiting: [
-                (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
-                (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
-            ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
+            problems: filter.problems(exchange.words),
+            waiting: waiting,
             cards: try await cards(exchange),
-            clients: ordered,
+            filter: filter.form(exchange.words, action: action),
+            isEmpty: filter.isWhole && found.clients.isEmpty,
+            count: found.count,
+            clients: found.clients,
+            next: found.next,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, exchange, at: .administration)
         )
-        return Reply(.ok, .page(page))
+        return Reply(filter.query == nil ? .badRequest : .ok, .page(page))
     }
 
     private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {

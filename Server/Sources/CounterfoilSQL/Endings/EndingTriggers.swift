@@ -149,6 +149,9 @@ package struct EndingTrigger: Sendable {
             .update(columns: "machine_scope", condition: "NEW.machine_scope <> OLD.machine_scope"),
             subject: .text("id"), detail: .expression("NEW.machine_scope")),
         EndingTrigger(.clientSecret, "client_secrets", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
+            .clientDeveloper, "client_developers", .deletion, subject: .user("person_id"),
+            detail: .expression("OLD.client_id")),
     ]
 
     private static let settings = [

@@ -105,6 +105,12 @@ extension SQLConnection {
                 "UPDATE clients SET machine_scope = ?2, revision = revision + 1 WHERE id = ?1", subject,
                 Self.common(stored, ending.detail ?? ""))
         case .clientSecret: try send("DELETE FROM client_secrets WHERE digest = ?", try digest(subject))
+        case .clientDeveloper:
+            try send(
+                """
+                DELETE FROM client_developers
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
+                """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .invitation: try send("DELETE FROM invitations WHERE digest = ?", try digest(subject))
         case .registrationToken: try send("DELETE FROM initial_access_tokens WHERE digest = ?", try digest(subject))
         case .api: try send("DELETE FROM resources WHERE client_id = ?", subject)

@@ -179,7 +179,7 @@ extension StoreSchema {
             has_refresh_tokens INTEGER NOT NULL DEFAULT 0 CHECK (has_refresh_tokens IN (0, 1))
         ) STRICT;
         CREATE INDEX grants_person_client ON grants (person_number, client_id);
-        CREATE INDEX grants_client ON grants (client_id);
+        CREATE INDEX grants_client ON grants (client_id, person_number);
         CREATE INDEX grants_session ON grants (session_id)
             WHERE session_id IS NOT NULL AND revoked_at IS NULL AND session_ended_at IS NULL;
         CREATE INDEX grants_revoked ON grants (revoked_at) WHERE revoked_at IS NOT NULL;

@@ -3,7 +3,8 @@ package import CounterfoilStore
 package import Foundation
 import HTTPTypes
 
-/// A change of the ways in which a user signs in, or of the email address, of which the user gets a notice by mail.
+/// A change of the ways in which a user signs in, of the email address, or of the apps that the user manages, of which
+/// the user gets a notice by mail.
 ///
 /// It decides the kind and the detail of the audit event, and thereby the notice and the line in the account.
 package enum AccountChange: Sendable, Hashable, CaseIterable {
@@ -43,6 +44,14 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     case recoveryCodeUsed
     /// The email address was changed or removed; the notice goes to the former one.
     case emailChanged
+    /// A developer has asked the user to manage a client together.
+    case appInvited
+    /// An administrator has made the user a developer of a client.
+    case appAdded
+    /// The user manages a client no more.
+    case appRemoved
+    /// The user has become the owner of a client.
+    case appReceived
 
     /// The kind of the audit event.
     package var kind: AuditEvent.Kind { record.kind }
@@ -73,6 +82,10 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         case .recoveryCodesReplaced: (.secondFactor, "new recovery codes")
         case .recoveryCodeUsed: (.signIn, "second factor: recovery code")
         case .emailChanged: (.account, "changed the email address")
+        case .appInvited: (.account, "asked to manage an app")
+        case .appAdded: (.account, "manages an app")
+        case .appRemoved: (.account, "manages an app no more")
+        case .appReceived: (.account, "owns an app")
         }
     }
 

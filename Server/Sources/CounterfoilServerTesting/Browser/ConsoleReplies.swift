@@ -73,6 +73,14 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the search for users", as: UsersPage.self) }
     }
 
+    package var invitationsPage: InvitationsPage {
+        get throws(UnexpectedReply) { try page("the invitations", as: InvitationsPage.self) }
+    }
+
+    package var developersPage: ClientDevelopersPage {
+        get throws(UnexpectedReply) { try page("the developers of a client", as: ClientDevelopersPage.self) }
+    }
+
     package var newUserPage: NewUserPage {
         get throws(UnexpectedReply) { try page("the form for a user", as: NewUserPage.self) }
     }

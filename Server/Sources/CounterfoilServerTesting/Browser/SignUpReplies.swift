@@ -87,8 +87,8 @@ extension TestServer {
     /// Invites a person as an operator does, and returns the link that the operator gets.
     package func invited(_ draft: Invitations.Draft) async throws -> (invitation: Invitation, link: String?) {
         let invitations = Invitations(issuer: issuer, store: store, serverKey: try TestSigningKeys.serverKey)
-        let outcome = try await invitations.invite(draft, now: clock.now) { invitation in
-            AuditEvent(at: clock.now, .account, detail: "created the invitation \(invitation.shortID)")
+        let outcome = try await invitations.invite(draft, now: clock.now) { _, detail in
+            AuditEvent(at: clock.now, .account, detail: detail)
         }
         guard case .invited(let invitation, let link) = outcome else { throw Refused("the address is taken") }
         return (invitation, link)

@@ -15,6 +15,8 @@ struct ClientDocument: Encodable {
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
     private let exceptionUse: PKCEExceptionUse?
+    private let use: ClientUse?
+    private let developers: [Username]
     private let connection: Connection
 
     /// The part of a document that says how the client connects to the server.
@@ -37,13 +39,16 @@ struct ClientDocument: Encodable {
 
     init(
         _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
-        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
+        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, use: ClientUse? = nil,
+        developers: [Username] = [], connection: Connection = .omitted
     ) {
         self.client = client
         self.developer = developer
         self.secrets = secrets
         self.newSecret = newSecret
         self.exceptionUse = exceptionUse
+        self.use = use
+        self.developers = developers
         self.connection = connection
     }
 
@@ -55,6 +60,8 @@ struct ClientDocument: Encodable {
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
         case owner
         case developer
+        case developers
+        case use
         case clientName = "client_name"
         case pendingMachineScope = "pending_machine_scope"
         case approval
@@ -81,6 +88,12 @@ struct ClientDocument: Encodable {
         let created_at: Int
     }
 
+    private struct Use: Encodable {
+        let users: Int
+        let is_exact: Bool
+        let last_used_at: Int?
+    }
+
     private struct ExceptionUse: Encodable {
         let count: Int
         let last_at: Int
@@ -96,6 +109,12 @@ struct ClientDocument: Encodable {
         try fields.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .keys)
         try values.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
         try values.encodeIfPresent(developer?.rawValue, forKey: .developer)
+        if !developers.isEmpty { try values.encode(developers.map(\.rawValue), forKey: .developers) }
+        if let use, client.type != .service {
+            let shown = Use(
+                users: use.users.number, is_exact: use.users.isExact, last_used_at: use.lastUsedAt.map(Self.seconds))
+            try values.encode(shown, forKey: .use)
+        }
         try values.encode(client.presentation.name, forKey: .clientName)
         try encodePresentation(into: &fields)
         try fields.encode(client.redirectURIs, forKey: .redirectURIs)
@@ -177,6 +196,8 @@ extension ClientDocument {
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
         if let developer { lines.append("  developer: \(developer)") }
+        if !developers.isEmpty { lines.append("  managed by: \(developers.map(\.rawValue).joined(separator: " "))") }
+        if let use, client.type != .service { lines.append("  use: \(use.words)") }
         lines += standingLines
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }

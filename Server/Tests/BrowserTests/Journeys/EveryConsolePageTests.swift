@@ -87,6 +87,8 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await browser.waitForElement(".verdicts > li")
                 try await judge(.associationFindings)
+                try await stage.open("\(path)/developers")
+                try await judge(.developers)
                 try await stage.open("\(path)/delete")
                 try await judge(.deleteClient)
 
@@ -119,6 +121,8 @@ extension EveryPageTests {
                 try await judge(.users)
                 try await stage.open("/admin/users?search=nobody&state=disabled&no_passkey=on")
                 try await judge(.usersFiltered)
+                try await stage.open("/admin/users/invitations")
+                try await judge(.invitations)
                 try await stage.open("/admin/users/new")
                 try await judge(.newUser)
                 try await stage.fill("username", "grace")

@@ -12,8 +12,9 @@ enum PageKind: String, CaseIterable, Sendable {
     case webView = "web-view", appLink = "app-link", problem, setup, setupDone = "setup-done"
     case clients = "applications", clientTypes = "application-types", clientForm = "application-form", client =
         "application"
-    case connect, secrets, deleteClient = "delete-application", policy, decision, logo, association
-    case users, newUser = "new-user", user, userAttributes = "user-attributes", deleteUser =
+    case connect, secrets, developers = "application-developers", deleteClient = "delete-application", policy, decision,
+        logo, association
+    case users, invitations, newUser = "new-user", user, userAttributes = "user-attributes", deleteUser =
         "delete-user"
     case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
@@ -35,9 +36,9 @@ enum PageKind: String, CaseIterable, Sendable {
             .setupDone, .deviceCode, .deviceDone, .code, .codeSetup, .recoveryCodes, .recovery, .recoverySent,
             .newPassword, .signUp, .signUpSent, .newAccount, .terms, .passkeyOffer:
             false
-        case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .decision, .logo, .association, .users, .newUser, .user, .userAttributes, .deleteUser, .firstSteps,
-            .administration, .branding, .audit, .mailPreview,
+        case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .developers, .deleteClient,
+            .policy, .decision, .logo, .association, .users, .invitations, .newUser, .user, .userAttributes,
+            .deleteUser, .firstSteps, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,

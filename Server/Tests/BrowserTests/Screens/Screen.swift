@@ -74,6 +74,7 @@ enum Screen: String, CaseIterable, Sendable {
     case deleteClient = "app-delete"
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
+    case developers = "app-developers"
     case clients = "apps"
     case availableAPIs = "apps-apis"
 
@@ -82,6 +83,7 @@ enum Screen: String, CaseIterable, Sendable {
     case administration = "admin"
     case users = "admin-users"
     case usersFiltered = "admin-users-filter"
+    case invitations = "admin-users-invitations"
     case newUser = "admin-users-new"
     case newUserProblems = "admin-users-new-problems"
     case user = "admin-user"
@@ -154,9 +156,9 @@ enum Screen: String, CaseIterable, Sendable {
         case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain, .passkeyOffer: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
-            .secretRemoval, .clients, .availableAPIs:
+            .secretRemoval, .developers, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user,
+        case .firstSteps, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
             .userAttributes, .userAttributesProblems, .deleteUser, .policy, .decision, .suspension, .danger, .branding,
             .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
@@ -211,9 +213,11 @@ enum Screen: String, CaseIterable, Sendable {
         case .association, .associationFindings: .association
         case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
+        case .developers: .developers
         case .firstSteps: .firstSteps
         case .administration: .administration
         case .users, .usersFiltered: .users
+        case .invitations: .invitations
         case .newUser, .newUserProblems: .newUser
         case .user: .user
         case .userAttributes, .userAttributesProblems: .userAttributes

@@ -47,7 +47,7 @@ struct RolePageTests {
     /// The endpoints of each user's own account and clients, which need no right.
     private static let own: Set<Endpoint> = [
         .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email, .activity,
-        .signOut, .clients, .newClient, .availableAPIs, .verdicts,
+        .signOut, .clients, .newClient, .availableAPIs, .verdicts, .clientInvitations,
     ]
 
     private let test: TestServer
@@ -55,7 +55,8 @@ struct RolePageTests {
 
     init() async throws {
         test = try await TestServer(
-            reporter: ScriptedInstallation { $0.ordersCertificate = true }, mailSender: MailRecorder())
+            reporter: ScriptedInstallation { $0.ordersCertificate = true }, mailSender: MailRecorder()
+        ) { $0.signUp = .invited }
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -75,12 +76,13 @@ struct RolePageTests {
             client(.client, of: web, readers), client(.connectClient, of: web, readers),
             client(.clientSecrets, of: web, readers), client(.clientAssociation, of: native, readers),
             client(.editClient, of: web, administrators), client(.clientLogo, of: web, administrators),
-            client(.deleteClient, of: web, administrators),
+            client(.clientDevelopers, of: web, administrators), client(.deleteClient, of: web, administrators),
             Rule(.clientPolicy, Endpoint.clientPolicy.path(of: web.id), administrators, administrators),
             Rule(.clientDecision, Endpoint.clientDecision.path(of: web.id), readers, administrators),
             Rule(.firstSteps, "/admin/start", administrators, administrators),
             Rule(.administration, "/admin", readers, administrators),
             Rule(.users, "/admin/users", readers.union(supporters), supporters),
+            Rule(.invitations, "/admin/users/invitations", supporters, supporters),
             Rule(.newUser, "/admin/users/new", supporters, supporters),
             Rule(.user, user(.user), readers.union(supporters), supporters),
             Rule(.deleteUser, user(.deleteUser), supporters, supporters),
@@ -183,6 +185,7 @@ struct RolePageTests {
     /// The fields that a form needs beside its hidden ones, to be more than a form without a decision.
     private static let fields: [Endpoint: [String: String]] = [
         .clientDecision: ["decision": "suspend", "reason": "It sends mail."], .clientLogo: ["decision": "remove"],
+        .clientDevelopers: ["decision": "add", "username": "alice"], .invitations: ["decision": "invite", "days": "7"],
         .branding: ["decision": "save"], .clientSecrets: ["decision": "add"], .user: ["decision": "disable"],
         .rotateKey: ["beginning": "now"], .registrationTokens: ["decision": "add", "name": "Build", "days": "30"],
     ]

@@ -146,8 +146,9 @@ struct ClientDecisionTests {
         let client = try await owner.registered()
         #expect(client.approval == .pending)
         let list = try await administrator.browser.open("/admin").administrationPage
-        #expect(list.waiting == ["One app waits for approval."])
-        #expect(list.clients.first?.clientID == client.id.rawValue)
+        #expect(list.waiting.map(\.text) == ["One app waits for approval."])
+        let waiting = try await administrator.browser.open(try #require(list.waiting.first).path).administrationPage
+        #expect(waiting.clients.map(\.clientID) == [client.id.rawValue])
         var page = try await administrator.browser.open("/apps/\(client.id)/approval").decisionPage
         try await test.change(client) { $0.presentation.name = "Bank" }
         let refused = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action)

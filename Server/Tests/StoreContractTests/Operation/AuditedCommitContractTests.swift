@@ -254,6 +254,28 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("add a user who manages a client") { world async throws in
+            let user = try User.named("bob")
+            #expect(try await world.store.addUser(user) == .added)
+            return { events in
+                try await world.store.changeDevelopers(
+                    of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("hand a client over") { world async throws in
+            let user = try User.named("bob")
+            #expect(try await world.store.addUser(user) == .added)
+            let added = try await world.store.changeDevelopers(
+                of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: [])
+            #expect(added == .changed)
+            return { events in
+                try await world.store.changeDevelopers(
+                    of: world.client.id, .handOver(to: user.id, ownerLimit: 9), by: .administration, at: World.now,
+                    recording: events
+                ).isCommitted
+            }
+        },
         Step("delete a client") { world async throws in
             { try await world.store.removeClient(world.client.id, recording: $0) }
         },

@@ -47,6 +47,25 @@ extension EndingChange {
                 end: { _ = try await $0.store.removeClient($0.client.id, recording: []) },
                 isValid: { try await $0.store.client($0.client.id) != nil })
         },
+        EndingChange("a user who no longer manages a client", [.clientDeveloper]) { world async throws in
+            let other = try User.named("bob")
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addUser(other, recording: []) == .added)
+                    for user in [world.user, other] {
+                        let added = try await world.store.changeDevelopers(
+                            of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: [])
+                        #expect(added == .changed)
+                    }
+                },
+                end: { world async throws in
+                    let removed = try await world.store.changeDevelopers(
+                        of: world.client.id, .remove(world.user.id), by: .administration, at: World.now, recording: [])
+                    #expect(removed == .changed)
+                },
+                isValid: { try await $0.store.isDeveloper($0.user.id, of: $0.client.id) },
+                isLeft: { try await $0.store.isDeveloper(other.id, of: $0.client.id) })
+        },
         EndingChange("a changed client", [.clientChanged]) { world async throws in
             let client = try RegisteredClient.named("app-other")
             var new = client

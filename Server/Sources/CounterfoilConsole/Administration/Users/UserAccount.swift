@@ -173,6 +173,8 @@ struct UserAccount: Sendable {
         func problem(_ field: String) -> String? { answer.problems.first { $0.field == field }?.text }
         let consents = try await console.store.consents(of: user.id, after: nil, limit: Self.consentLimit + 1)
         let clients = try await console.store.clients(of: user.id)
+        // The user was deleted a moment ago.
+        guard let counts = try await console.store.removalCounts(of: user.id) else { throw NotFoundError() }
         let action = console.path(.user, of: user.id)
         let isStronger = user.role.map { exchange.user.role?.mayAct(onAccountWith: $0) != true } ?? false
         let mayChange = exchange.user.may(.writeUsers)
@@ -219,6 +221,9 @@ struct UserAccount: Sendable {
                     allowed: words.date(facts.consent.allowedAt),
                     lastUsed: facts.consent.lastUsedAt.map { words.ago($0, now: exchange.now) })
             },
+            counts: UserAccountPage.Counts(
+                sessions: words(counts.sessions.text), consents: words(counts.consents.text),
+                clients: words(counts.clients.text), events: words(counts.events.text)),
             consentExcess: consents.count > Self.consentLimit
                 ? words(LocalizedText(UserMessage.consentExcess, ["count": .number(Self.consentLimit)])) : nil,
             clients: clients.map { console.summary($0, exchange) },
