@@ -103,7 +103,8 @@ struct SetupEndpoint: Sendable {
             createdAt: now
         )
         let event = auditor.event(
-            .account, by: request, user: administrator.id, detail: "created as the first administrator", now: now)
+            .account, by: request, user: administrator.id, detail: "created as the first administrator", now: now
+        ).named(.userCreated)
         switch try await store.addFirstAdministrator(administrator, recording: [event]) {
         case .added:
             auditor.countRecorded(event)

@@ -16,26 +16,27 @@ package enum AccountActor: Sendable {
     /// can read the former. When one of the two users is deleted, the event of that user loses the request, so that the
     /// other event does not lead back to the deleted user.
     func events(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant? = nil, detail: String, at time: Date
+        _ kind: AuditEvent.Kind, _ action: AuditEvent.Action? = nil, of user: UserIdentifier, grant: Grant? = nil,
+        detail: String, at time: Date
     ) -> [AuditEvent] {
         switch self {
         case .command:
             [
                 AuditEvent(
                     at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                    detail: AuditEvent.commandPrefix + detail)
+                    detail: AuditEvent.commandPrefix + detail, action: action)
             ]
         case .administrator(let administrator, let request):
             administrator == user
                 ? [
                     AuditEvent(
                         at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                        source: request.source, requestID: request.id, detail: detail)
+                        source: request.source, requestID: request.id, detail: detail, action: action)
                 ]
                 : [
                     AuditEvent(
                         at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                        requestID: request.id, detail: AuditEvent.administratorPrefix + detail),
+                        requestID: request.id, detail: AuditEvent.administratorPrefix + detail, action: action),
                     event(kind, ofOther: detail, by: administrator, request, at: time),
                 ]
         }
@@ -46,7 +47,7 @@ package enum AccountActor: Sendable {
         ofDeletionOf user: UserIdentifier, as pseudonym: UserIdentifier, at time: Date
     ) -> [AuditEvent] {
         func deleted(_ detail: String) -> AuditEvent {
-            AuditEvent(at: time, .account, userID: pseudonym, detail: detail)
+            AuditEvent(at: time, .account, userID: pseudonym, detail: detail, action: .userDeleted)
         }
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
@@ -64,17 +65,21 @@ package enum AccountActor: Sendable {
         ofClients clients: [ClientIdentifier], of user: UserIdentifier, givenTo owner: UserIdentifier?, at time: Date
     ) -> [AuditEvent] {
         let detail = owner == nil ? "deleted with its owner" : "transferred from a deleted owner"
+        let action: AuditEvent.Action? = owner == nil ? .clientDeleted : nil
         return clients.map { client in
-            switch self {
-            case .command:
-                AuditEvent(
-                    at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
-            case .administrator(user, _): AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
-            case .administrator(let administrator, let request):
-                AuditEvent(
-                    at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
-                    requestID: request.id, detail: detail)
-            }
+            let event =
+                switch self {
+                case .command:
+                    AuditEvent(
+                        at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
+                case .administrator(user, _):
+                    AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+                case .administrator(let administrator, let request):
+                    AuditEvent(
+                        at: time, .client, userID: owner ?? administrator, clientID: client, source: request.source,
+                        requestID: request.id, detail: detail)
+                }
+            return event.named(action)
         }
     }
 
@@ -84,6 +89,6 @@ package enum AccountActor: Sendable {
     ) -> AuditEvent {
         AuditEvent(
             at: time, kind, userID: administrator, source: request.source, requestID: request.id,
-            detail: AuditEvent.otherAccountPrefix + detail)
+            detail: AuditEvent.otherAccountPrefix + detail, action: .administrationActed)
     }
 }

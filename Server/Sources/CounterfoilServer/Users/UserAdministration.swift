@@ -37,7 +37,9 @@ package struct UserAdministration: Sendable {
 
     /// Adds an account.
     package func add(_ user: User) async throws(StoreFault) -> AddUserOutcome {
-        try await change(.account, of: user.id, user.isAdministrator ? "created as an administrator" : "created") {
+        try await change(
+            .account, .userCreated, of: user.id, user.isAdministrator ? "created as an administrator" : "created"
+        ) {
             events throws(StoreFault) in try await store.addUser(user, recording: events)
         }
     }
@@ -49,21 +51,22 @@ package struct UserAdministration: Sendable {
         let isSameAddress = user.email == former.email
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
-        return try await change(.account, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
+        let action = isSameAddress ? nil : AccountChange.emailChanged.action
+        return try await change(.account, action, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
             try await store.updateUser(user, from: former, at: time, recording: events)
         }
     }
 
     /// Disables an account, which ends its sessions, unless no other administrator could sign in.
     package func disable(_ user: UserIdentifier) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await change(.account, of: user, "disabled") { events throws(StoreFault) in
+        try await change(.account, .userDisabled, of: user, "disabled") { events throws(StoreFault) in
             try await store.disableUser(user, at: time, recording: events)
         }
     }
 
     /// Enables an account.
     package func enable(_ user: UserIdentifier) async throws(StoreFault) -> ChangeStandingOutcome {
-        try await change(.account, of: user, "enabled") { events throws(StoreFault) in
+        try await change(.account, .userEnabled, of: user, "enabled") { events throws(StoreFault) in
             try await store.enableUser(user, at: time, recording: events)
         }
     }
@@ -73,7 +76,8 @@ package struct UserAdministration: Sendable {
         _ isAdministrator: Bool, of user: UserIdentifier
     ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await change(
-            .account, of: user, isAdministrator ? "made an administrator" : "is no administrator any more"
+            .account, .userRoleChanged, of: user,
+            isAdministrator ? "made an administrator" : "is no administrator any more"
         ) { events throws(StoreFault) in
             try await store.setAdministrator(isAdministrator, of: user, at: time, recording: events)
         }
@@ -88,7 +92,7 @@ package struct UserAdministration: Sendable {
 
     /// Ends one session of a user; returns false if the user has no such session.
     package func endSession(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool {
-        try await change(.signOut, of: user, "another session") { events throws(StoreFault) in
+        try await change(.signOut, nil, of: user, "another session") { events throws(StoreFault) in
             try await store.endSession(digest, of: user, at: time, recording: events)
         }
     }
@@ -116,7 +120,8 @@ package struct UserAdministration: Sendable {
         let expires = time.addingTimeInterval(TimeInterval(hours) * 3600)
         let link = UserLink(
             digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires)
-        let events = actor.events(.account, of: user, detail: "created a link for a new password", at: time)
+        let events = actor.events(
+            .account, .userLinkCreated, of: user, detail: "created a link for a new password", at: time)
         guard try await store.addUserLink(link, sending: nil, recording: events) == .added else { return nil }
         count(events)
         return (issuer.endpoint(Endpoint.recovery.path) + "?token=" + secret.exposed, expires)
@@ -167,14 +172,15 @@ package struct UserAdministration: Sendable {
         _ change: AccountChange, of user: User, by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
     ) async throws -> Outcome {
         let notice = try await notice(of: change, to: user)
-        return try await self.change(change.kind, of: user.id, change.detail, notifying: notice, by: commit)
+        return try await self.change(
+            change.kind, change.action, of: user.id, change.detail, notifying: notice, by: commit)
     }
 
     private func change<Outcome: CommitOutcome>(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, _ detail: String, notifying notice: NewMail? = nil,
-        by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
+        _ kind: AuditEvent.Kind, _ action: AuditEvent.Action?, of user: UserIdentifier, _ detail: String,
+        notifying notice: NewMail? = nil, by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        var events = actor.events(kind, of: user, detail: detail, at: time)
+        var events = actor.events(kind, action, of: user, detail: detail, at: time)
         events[0] = events[0].notifying(by: notice)
         let outcome = try await commit(events)
         if outcome.isCommitted { count(events) }

@@ -77,7 +77,8 @@ struct UserInvite: AsyncParsableCommand {
                 installation.event(
                     .account, client: invitation.clientID,
                     detail: "created the invitation \(invitation.shortID)"
-                        + (invitation.isAdministrator ? ", as an administrator" : ""))
+                        + (invitation.isAdministrator ? ", as an administrator" : "")
+                ).named(.userInvited)
             }
             guard case .invited(let invitation, let link) = outcome else {
                 throw CommandFailure.refused("a user has the email address \(email ?? "") already")

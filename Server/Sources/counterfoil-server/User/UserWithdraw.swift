@@ -38,7 +38,8 @@ struct UserWithdraw: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "more than one invitation has an id that starts with \(id); give more digits")
             }
-            let event = installation.event(.account, detail: "withdrew the invitation \(invitation.shortID)")
+            let event = installation.event(.account, detail: "withdrew the invitation \(invitation.shortID)").named(
+                .invitationWithdrawn)
             guard try await installation.store.removeInvitation(invitation.digest, recording: [event]) else {
                 throw CommandFailure.temporary("the invitation was just used or withdrawn")
             }
