@@ -97,6 +97,7 @@ private enum Expiration: Sendable, CaseIterable {
     case emailVerifications
     case userLinks
     case mails
+    case removedSubjects
     case endings
     case unusedClients
 
@@ -127,6 +128,7 @@ extension SQLConnection {
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .userLinks: return try remove(.userLinks, before: limits.now, atMost: rows)
+        case .removedSubjects: return try remove(.removedSubjects, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .endings:
             try keepLastEnding()
@@ -188,10 +190,12 @@ struct TimedRows: Sendable, CaseIterable {
         table: "email_verifications", moment: "expires_at", key: "person_id")
     static let userLinks = TimedRows(table: "user_links", moment: "expires_at")
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
+    static let removedSubjects = TimedRows(table: "removed_subjects", moment: "expires_at", key: "pseudonym")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, endings,
+        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, removedSubjects,
+        endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

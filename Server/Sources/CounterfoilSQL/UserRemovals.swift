@@ -46,6 +46,7 @@ extension SQLStore {
             try database.send(
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 user.rawValue, Data(terms.sealedUserID))
+            try database.keepSubject(of: terms, at: time)
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
             for table in ["passkeys", "recovery_codes", "second_factors"] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)

@@ -12,8 +12,8 @@ package enum SchemaDialect: Sendable { case sqlite, postgreSQL }
 /// deleted after that row, some at a time.
 package enum StoreSchema {
     private static let all = [
-        users, registry, grants, requests, logout, mails, signUps, audit, operation, shared, certificateOrders,
-        endings,
+        users, registry, grants, requests, logout, mails, signUps, audit, webhooks, operation, shared,
+        certificateOrders, endings,
     ]
 
     /// The tables whose changes renew the revision of the registry.
