@@ -135,6 +135,7 @@ struct OpenedServer: Sendable {
             clientFiles: OutboundClientFiles(opening.outbound),
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
             mailSender: opening.mail,
+            webhookSender: WebhookPost(.forWebhooks(opening.outbound)),
             logger: opening.logger
         )
     }
