@@ -24,6 +24,8 @@ struct Console: Sendable {
     let clock: @Sendable () -> Date
     /// Returns the changes of accounts that an administrator makes in one request.
     let administration: @Sendable (UserIdentifier, IncomingRequest, Date) -> UserAdministration
+    /// Returns the changes of webhooks that an administrator makes in one request.
+    let webhookChanges: @Sendable (UserIdentifier, IncomingRequest, Date) -> WebhookAdministration
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -41,6 +43,7 @@ struct Console: Sendable {
         auditor = components.auditor
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
+        webhookChanges = { components.webhookAdministration(by: $0, in: $1, now: $2) }
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -120,6 +123,7 @@ struct Console: Sendable {
         ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by exchange: Exchange
     ) -> [AuditEvent] {
         let change = event(.client, by: exchange, client: client.id, detail: detail)
+            .named(former == nil ? .clientCreated : nil)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, by: exchange, client: client.id, detail: access.detail)]
     }

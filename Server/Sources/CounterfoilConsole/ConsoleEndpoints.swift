@@ -81,6 +81,16 @@ extension Endpoint {
     package static let editAPI = form("editAPI", "/admin/apis/edit").administrators.recent
     /// The page that asks for confirmation and then deletes an API.
     package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administrators.recent
+    /// The webhooks.
+    package static let webhooks = page("webhooks", "/admin/webhooks").administrators
+    /// The form that creates a webhook.
+    package static let newWebhook = form("newWebhook", "/admin/webhooks/new").administrators.recent
+    /// The webhook in the parameter `webhook` with its deliveries, and the forms that change its state.
+    package static let webhook = form("webhook", "/admin/webhooks/webhook").administrators.recent
+    /// The form that changes a webhook.
+    package static let editWebhook = form("editWebhook", "/admin/webhooks/edit").administrators.recent
+    /// The page that asks for confirmation and then deletes a webhook.
+    package static let deleteWebhook = form("deleteWebhook", "/admin/webhooks/delete").administrators.recent
     /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administrators
     /// The search for users.
@@ -129,7 +139,7 @@ extension ServerPages {
             .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
-            .deleteAPI, .availableAPIs,
+            .deleteAPI, .availableAPIs, .webhooks, .newWebhook, .webhook, .editWebhook, .deleteWebhook,
         ],
         templates: consoleTemplates,
         formats: .standard,

@@ -23,6 +23,8 @@ struct AdministrationEndpoints: Sendable {
         let deletion = UserDeletion(console: console)
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
+        let webhooks = WebhookRegistry(console: console)
+        let webhook = WebhookAccount(console: console)
         return [
             console.handler(.firstSteps, show: firstSteps),
             console.handler(.administration, show: list),
@@ -39,6 +41,11 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.api, show: apis.show, change: apis.replaceSecret),
             console.handler(.editAPI, show: apis.showEdit, change: apis.change),
             console.handler(.deleteAPI, show: apis.askToDelete, change: apis.delete),
+            console.handler(.webhooks, show: webhooks.list),
+            console.handler(.newWebhook, show: webhooks.showNew, change: webhooks.add),
+            console.handler(.webhook, show: webhook.show, change: webhook.change),
+            console.handler(.editWebhook, show: webhooks.showEdit, change: webhooks.change),
+            console.handler(.deleteWebhook, show: webhooks.askToDelete, change: webhooks.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show, change: audit.export),

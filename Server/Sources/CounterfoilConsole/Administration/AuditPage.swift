@@ -86,6 +86,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let unregistered: String
     package let scopes: String
     package let apis: String
+    package let webhooks: String
     package let branding: String
     /// The path of the mails; nil if no mail is set up.
     package let mail: String?
@@ -96,6 +97,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtUnregistered: Bool
     package let isAtScopes: Bool
     package let isAtAPIs: Bool
+    package let isAtWebhooks: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
@@ -107,6 +109,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         unregistered = console.path(.unregisteredClients)
         scopes = console.path(.scopes)
         apis = console.path(.apis)
+        webhooks = console.path(.webhooks)
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
@@ -116,6 +119,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtUnregistered = endpoint == .unregisteredClients
         isAtScopes = endpoint == .scopes
         isAtAPIs = endpoint == .apis
+        isAtWebhooks = endpoint == .webhooks
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit

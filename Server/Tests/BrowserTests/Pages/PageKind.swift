@@ -18,6 +18,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
     case availableAPIs = "available-apis"
+    case webhooks, webhookForm = "webhook-form", webhook
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
         password, email, activity
 
@@ -37,7 +38,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,
-            .deleteRecord, .availableAPIs:
+            .deleteRecord, .availableAPIs, .webhooks, .webhookForm, .webhook:
             true
         }
     }

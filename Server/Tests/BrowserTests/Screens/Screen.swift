@@ -108,6 +108,12 @@ enum Screen: String, CaseIterable, Sendable {
     case apiSecret = "admin-api-secret"
     case editAPI = "admin-api-edit"
     case deleteAPI = "admin-api-delete"
+    case webhooks = "admin-webhooks"
+    case newWebhook = "admin-webhook-new"
+    case newWebhookProblems = "admin-webhook-new-problems"
+    case webhook = "admin-webhook"
+    case editWebhook = "admin-webhook-edit"
+    case deleteWebhook = "admin-webhook-delete"
     case notFound = "not-found"
 
     // Account pages.
@@ -149,7 +155,8 @@ enum Screen: String, CaseIterable, Sendable {
             .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
-            .apiSecret, .editAPI, .deleteAPI:
+            .apiSecret, .editAPI, .deleteAPI, .webhooks, .newWebhook, .newWebhookProblems, .webhook, .editWebhook,
+            .deleteWebhook:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .activity, .password, .passwordProblems:
@@ -217,7 +224,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .apis: .apis
         case .newAPI, .newAPIProblems, .editAPI: .apiForm
         case .apiSecret: .api
-        case .deleteScope, .deleteAPI: .deleteRecord
+        case .deleteScope, .deleteAPI, .deleteWebhook: .deleteRecord
+        case .webhooks: .webhooks
+        case .newWebhook, .newWebhookProblems, .editWebhook: .webhookForm
+        case .webhook: .webhook
         case .availableAPIs: .availableAPIs
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
