@@ -36,7 +36,7 @@ struct WebhookAccount: Sendable {
         let decision = Decision(rawValue: try form.value("decision"))
         let administration = console.webhookAdministration(by: exchange)
         // A second submission of a form must not replace the secret again.
-        guard decision == .resend || Int(try form.value("revision")) == webhook.revision else {
+        guard try decision == .resend || Int(form.value("revision")) == webhook.revision else {
             return try await page(exchange, of: webhook, problem: Problem(nil, .changedMeanwhile))
         }
         do {
