@@ -300,7 +300,8 @@ struct WebhookTests {
         let scene = try await WebhookScene()
         var draft = WebhookDraft()
         (draft.url, draft.label, draft.types) = (url, "Photos", ["user.created", "nothing"])
-        let refusal = await #expect(throws: WebhookRefusal.self) { try await scene.administration.add(draft) }
+        let (invalid, administration) = (draft, try scene.administration)
+        let refusal = await #expect(throws: WebhookRefusal.self) { try await administration.add(invalid) }
         #expect(refusal?.problems.map(\.field) == [.url, .types])
         #expect(try await scene.store.webhooks().isEmpty)
     }
