@@ -40,6 +40,8 @@ struct Console: Sendable {
     let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
     /// The creation of invitations.
     let invitations: Invitations
+    /// Returns the changes of webhooks that an administrator makes in one request.
+    let webhookChanges: @Sendable (UserIdentifier, IncomingRequest, Date) -> WebhookAdministration
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -66,6 +68,7 @@ struct Console: Sendable {
         leaseHolder = components.leaseHolder
         team = { components.team(of: $0, in: $1, now: $2) }
         invitations = components.invitations
+        webhookChanges = { components.webhookAdministration(by: $0, in: $1, now: $2) }
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -148,6 +151,7 @@ struct Console: Sendable {
         ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by exchange: Exchange
     ) -> [AuditEvent] {
         let change = event(.client, by: exchange, client: client.id, detail: detail)
+            .named(former == nil ? .clientCreated : nil)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, by: exchange, client: client.id, detail: access.detail)]
     }

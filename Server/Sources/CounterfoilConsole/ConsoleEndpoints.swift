@@ -88,6 +88,20 @@ extension Endpoint {
     package static let editAPI = form("editAPI", "/admin/apis/edit").administration(.writeAPIs).recent
     /// The page that asks for confirmation and then deletes an API.
     package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administration(.writeAPIs).recent
+    /// The webhooks.
+    package static let webhooks = page("webhooks", "/admin/webhooks").administration(
+        .readEvents, changing: .writeEvents)
+    /// The form that creates a webhook.
+    package static let newWebhook = form("newWebhook", "/admin/webhooks/new").administration(.writeEvents).recent
+    /// The webhook in the parameter `webhook` with its deliveries, and the forms that change its state.
+    package static let webhook = form("webhook", "/admin/webhooks/webhook").administration(
+        .readEvents, changing: .writeEvents
+    ).recent
+    /// The form that changes a webhook.
+    package static let editWebhook = form("editWebhook", "/admin/webhooks/edit").administration(.writeEvents).recent
+    /// The page that asks for confirmation and then deletes a webhook.
+    package static let deleteWebhook = form("deleteWebhook", "/admin/webhooks/delete").administration(.writeEvents)
+        .recent
     /// The list of all clients, for administrators.
     package static let administration = page("administration", "/admin").administration(
         .readClients, changing: .writeClients)
@@ -177,6 +191,7 @@ extension ServerPages {
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
             .deleteAPI, .availableAPIs, .testMail, .server, .certificate, .serverSettings, .keys, .rotateKey,
             .withdrawKey, .registrationTokens,
+            .webhooks, .newWebhook, .webhook, .editWebhook, .deleteWebhook,
         ],
         templates: consoleTemplates,
         formats: .standard,

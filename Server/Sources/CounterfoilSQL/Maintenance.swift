@@ -100,6 +100,7 @@ private enum Expiration: Sendable, CaseIterable {
     case userLinks
     case mails
     case keptAnswers
+    case removedSubjects
     case endings
     case unusedClients
 
@@ -130,6 +131,7 @@ extension SQLConnection {
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .userLinks: return try remove(.userLinks, before: limits.now, atMost: rows)
+        case .removedSubjects: return try remove(.removedSubjects, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .keptAnswers: return try remove(.keptAnswers, before: limits.now, atMost: rows)
         case .endings:
@@ -193,11 +195,12 @@ struct TimedRows: Sendable, CaseIterable {
     static let userLinks = TimedRows(table: "user_links", moment: "expires_at")
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
     static let keptAnswers = TimedRows(table: "kept_answers", moment: "expires_at")
+    static let removedSubjects = TimedRows(table: "removed_subjects", moment: "expires_at", key: "pseudonym")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails,
-        keptAnswers, endings,
+        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, keptAnswers,
+        removedSubjects, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

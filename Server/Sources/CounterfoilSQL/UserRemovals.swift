@@ -49,6 +49,7 @@ extension SQLStore {
             try database.send(
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 user.rawValue, Data(terms.sealedUserID))
+            try database.keepSubject(of: terms, at: time)
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
             for table in ["passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes"] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)

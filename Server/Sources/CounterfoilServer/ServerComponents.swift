@@ -247,6 +247,12 @@ package struct ServerComponents: Sendable {
             metrics: metrics, logger: logger, clock: clock)
     }
 
+    func webhookNotifier(_ sender: any WebhookSender) -> WebhookNotifier {
+        WebhookNotifier(
+            store: store, serverKey: serverKey, sender: sender, auditor: auditor, random: random, metrics: metrics,
+            logger: logger, clock: clock, wallClock: wallClock)
+    }
+
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {
         LogoutNotifier(
             settings: settings, store: store, directory: directory, keys: keys, subjects: subjects, sender: sender,

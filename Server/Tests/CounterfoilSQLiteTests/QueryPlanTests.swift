@@ -299,6 +299,13 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(statement): \(steps)")
     }
 
+    @Test(arguments: [Webhook.firstSeal, Webhook.due, Webhook.oldestWaiting("state = 'active'")])
+    func `the events of webhooks are found without reading the audit log`(_ statement: String) async throws {
+        let steps = try await plan(of: statement)
+        #expect(!steps.contains { $0.hasPrefix("SCAN audit") && !$0.contains("INDEX") }, "\(steps)")
+        #expect(steps.contains { $0.hasPrefix("SEARCH audit") }, "\(steps)")
+    }
+
     @Test func `the next back-channel logout of a client is found without reading the others`() async throws {
         let due = try await plan(of: LogoutQueues.due())
         #expect(due.contains { $0.hasPrefix("SEARCH logout_queues") && $0.contains("logout_queues_due") }, "\(due)")

@@ -30,6 +30,8 @@ struct AdministrationEndpoints: Sendable {
         let certificate = CertificateRenewal(console: console)
         let tokens = RegistrationTokens(console: console)
         let testMail = TestMailForm(console: console)
+        let webhooks = WebhookRegistry(console: console)
+        let webhook = WebhookAccount(console: console)
         return [
             console.handler(.server, show: state.show, change: state.check),
             console.handler(.certificate, show: certificate.show, change: certificate.request),
@@ -56,6 +58,11 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.api, show: apis.show, change: apis.replaceSecret),
             console.handler(.editAPI, show: apis.showEdit, change: apis.change),
             console.handler(.deleteAPI, show: apis.askToDelete, change: apis.delete),
+            console.handler(.webhooks, show: webhooks.list),
+            console.handler(.newWebhook, show: webhooks.showNew, change: webhooks.add),
+            console.handler(.webhook, show: webhook.show, change: webhook.change),
+            console.handler(.editWebhook, show: webhooks.showEdit, change: webhooks.change),
+            console.handler(.deleteWebhook, show: webhooks.askToDelete, change: webhooks.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show, change: audit.export),

@@ -86,6 +86,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let unregistered: String?
     package let scopes: String?
     package let apis: String?
+    package let webhooks: String?
     package let branding: String?
     /// The path of the mails; nil also if no mail is set up.
     package let mail: String?
@@ -98,6 +99,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtUnregistered: Bool
     package let isAtScopes: Bool
     package let isAtAPIs: Bool
+    package let isAtWebhooks: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
@@ -110,6 +112,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         unregistered = console.path(.unregisteredClients, for: exchange)
         scopes = console.path(.scopes, for: exchange)
         apis = console.path(.apis, for: exchange)
+        webhooks = console.path(.webhooks, for: exchange)
         branding = console.path(.branding, for: exchange)
         mail = console.mails.flatMap { _ in console.path(.mailPreview, for: exchange) }
         audit = console.path(.audit, for: exchange)
@@ -120,6 +123,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtUnregistered = endpoint == .unregisteredClients
         isAtScopes = endpoint == .scopes
         isAtAPIs = endpoint == .apis
+        isAtWebhooks = endpoint == .webhooks
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit

@@ -49,7 +49,7 @@ struct ClientDecisionForm: Sendable {
             decision = .resume
             (notice, detail) = (.resumed, "resumed")
         }
-        let event = console.event(.client, by: exchange, client: client.id, detail: detail)
+        let event = console.event(.client, by: exchange, client: client.id, detail: detail).named(decision.action)
         switch try await console.store.decide(decision, on: client.id, at: exchange.now, recording: [event]) {
         case .decided:
             console.auditor.countRecorded(event)

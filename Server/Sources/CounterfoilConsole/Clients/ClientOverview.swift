@@ -90,7 +90,7 @@ struct ClientOverview: Sendable {
     func delete(_ exchange: Console.Exchange) async throws -> Reply {
         let client = try await console.clientToDelete(exchange)
         _ = try console.form(exchange)
-        let event = console.event(.client, by: exchange, client: client.id, detail: "deleted")
+        let event = console.event(.client, by: exchange, client: client.id, detail: "deleted").named(.clientDeleted)
         let isDeleted = try await console.store.removeClient(client.id, recording: [event])
         if isDeleted { console.auditor.countRecorded(event) }
         console.logger.notice(

@@ -24,7 +24,8 @@ struct ClientSecrets: Sendable {
             let secret = ClientSecret(random: console.random)
             let record = ClientSecretRecord(
                 digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: exchange.now)
-            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "created")
+            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "created").named(
+                .clientSecretCreated)
             switch try await console.store.addClientSecret(record, recording: [event]) {
             case .added:
                 console.auditor.countRecorded(event)
@@ -37,7 +38,8 @@ struct ClientSecrets: Sendable {
             let secrets = try await console.registry.fresh().clientSecrets(of: client.id)
             let secret = secrets.first { $0.shortID == chosen }
             // A form that is sent twice finds no secret, because the first one has deleted it.
-            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "deleted")
+            let event = console.event(.clientSecret, by: exchange, client: client.id, detail: "deleted").named(
+                .clientSecretDeleted)
             if let secret,
                 try await console.store.removeClientSecret(secret.digest, of: client.id, recording: [event])
             {

@@ -11,7 +11,8 @@ package struct Ending: Sendable, Hashable {
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret, clientDeveloper
-        case registrationToken, api, apiChanged, apiSecret, scope, scopeReserved, policyChanged, signingKey
+        case registrationToken, api, apiChanged, apiSecret, scope, scopeReserved, policyChanged, signingKey,
+            webhook
 
         /// The name in the store and in a journal.
         package var name: String {
@@ -46,6 +47,7 @@ package struct Ending: Sendable, Hashable {
             case .scopeReserved: "scope-reserved"
             case .policyChanged: "policy-changed"
             case .signingKey: "signing-key"
+            case .webhook: "webhook"
             }
         }
 

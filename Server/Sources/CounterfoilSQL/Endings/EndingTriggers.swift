@@ -179,6 +179,9 @@ package struct EndingTrigger: Sendable {
             .policyChanged, "unregistered_client_policy",
             .update(columns: "revision", condition: "NEW.revision <> OLD.revision"), subject: .text("id")),
         EndingTrigger(.signingKey, "signing_keys", .deletion, subject: .text("id")),
+        EndingTrigger(.webhook, "webhooks", .deletion, subject: .text("id")),
+        EndingTrigger(
+            .webhook, "webhooks", .update(columns: "url", condition: "NEW.url <> OLD.url"), subject: .text("id")),
     ]
 
     /// The statements that create the triggers, in their order.

@@ -118,6 +118,7 @@ extension SQLConnection {
             try send("UPDATE resources SET secret = ?2 WHERE client_id = ?1", subject, Data(RandomBytes().bytes(32)))
         case .scopeReserved: try send("UPDATE scopes SET is_reserved = 1 WHERE name = ?", subject)
         case .signingKey: try send("DELETE FROM signing_keys WHERE id = ?", subject)
+        case .webhook: try send("UPDATE webhooks SET state = 'paused', revision = revision + 1 WHERE id = ?", subject)
         case .userDeleted, .client, .clientChanged, .scope, .apiChanged, .policyChanged, nil: break
         }
     }

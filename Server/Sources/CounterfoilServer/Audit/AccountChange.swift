@@ -58,6 +58,21 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     /// The detail of the audit event.
     package var detail: String { record.detail }
 
+    /// The action of the audit event; nil if the kind says it.
+    package var action: AuditEvent.Action? {
+        switch self {
+        case .passkeyAdded, .passkeyAddedByLink: .passkeyAdded
+        case .passkeyRemoved, .passkeysRemoved: .passkeyRemoved
+        case .secondFactorSetUp, .securityKeyAdded: .secondFactorAdded
+        case .secondFactorRemoved, .secondFactorReset, .securityKeyRemoved: .secondFactorRemoved
+        case .emailChanged: .userEmailChanged
+        case .passwordChanged, .passwordSet, .temporaryPasswordSet, .passwordSetByMail, .passwordSetByOperatorLink,
+            .passwordSetByRecoveryCode, .passwordChosen, .passwordAdded, .passwordRemoved, .secondFactorReplaced,
+            .recoveryCodesReplaced, .recoveryCodeUsed:
+            nil
+        }
+    }
+
     private var record: (kind: AuditEvent.Kind, detail: String) {
         switch self {
         case .passwordChanged: (.passwordChange, "ended all other sessions")
@@ -141,6 +156,6 @@ extension Auditor {
         let notice = try await notices?.notice(
             of: change, to: user, from: ChangeOrigin(request), in: request.language, now: now)
         return event(change.kind, by: request, user: user.id, client: client, detail: change.detail, now: now)
-            .notifying(by: notice)
+            .named(change.action).notifying(by: notice)
     }
 }

@@ -80,7 +80,8 @@ package struct Invitations: Sendable {
         let detail =
             "created the invitation \(invitation.shortID)"
             + (invitation.role.map { ", with the role \($0.rawValue)" } ?? "")
-        let outcome = try await store.addInvitation(invitation, sending: mail, recording: [event(invitation, detail)])
+        let outcome = try await store.addInvitation(
+            invitation, sending: mail, recording: [event(invitation, detail).named(.userInvited)])
         guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
             return .emailTaken
         }
@@ -98,7 +99,8 @@ extension SignUpStore {
         _ invitation: Invitation, recording event: (String) -> AuditEvent
     ) async throws(StoreFault) -> Bool {
         try await removeInvitation(
-            invitation.digest, recording: [event("withdrew the invitation \(invitation.shortID)")])
+            invitation.digest,
+            recording: [event("withdrew the invitation \(invitation.shortID)").named(.invitationWithdrawn)])
     }
 }
 

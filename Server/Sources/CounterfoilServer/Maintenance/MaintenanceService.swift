@@ -121,6 +121,7 @@ public struct MaintenanceService: Sendable {
         try await maintainKeys()
         try await registerAdministrationAPI()
         try await renewSecondFactors(steps)
+        try await WebhookSealing(store: store, serverKey: serverKey).renew()
         let limits = try await limits()
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
         let isMoreRemoved = try await take(steps) { try await continueRemovals() }
@@ -199,7 +200,12 @@ public struct MaintenanceService: Sendable {
             .complete(now: clock())
     }
 
+    /// The time in seconds for which an audit event is kept beyond its retention, if a webhook has not got it: 30 days.
+    static let webhookReserve: TimeInterval = 30 * 86_400
+
     /// Deletes the audit events whose retention period has ended.
+    ///
+    /// An event that a webhook has not got is kept for longer, up to ``webhookReserve``.
     ///
     /// - Returns: The number of deleted events.
     @discardableResult
@@ -209,7 +215,12 @@ public struct MaintenanceService: Sendable {
         // Retention ends at midnight UTC. Events are therefore deleted once a day, and the audit log gets one removal
         // event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
-        let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        var end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        if let held = try await store.webhookProgress().oldestHeld {
+            // An event that is sealed later can be earlier by the settling time.
+            let first = held.addingTimeInterval(-AuditPosition.settlingTime)
+            end = max(end.addingTimeInterval(-Self.webhookReserve), min(end, first))
+        }
         var (removed, steps) = (0, 0)
         while true {
             steps += 1

@@ -27,6 +27,14 @@ package final class ServerMetrics: Sendable {
         case mailFailed
         /// The server gave up a mail, because it was refused or because of its age.
         case mailGivenUp
+        /// A receiver accepted an event of a webhook.
+        case webhookDelivered
+        /// An attempt to send an event to a webhook failed.
+        case webhookFailed
+        /// A webhook was disabled, because its receiver is gone or has failed for too long.
+        case webhookDisabled
+        /// Events were deleted from the audit log before a webhook got them.
+        case webhookEventsMissed
     }
 
     /// A kind and an outcome of audit events, which together have one counter.

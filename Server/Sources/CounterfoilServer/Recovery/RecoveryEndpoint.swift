@@ -241,7 +241,8 @@ extension RecoveryEndpoint {
         let name = try submission.form.value("name").asTypedName()
         let user = try await form.users.user(named: name)
         let event = auditor.event(
-            .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now)
+            .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now
+        ).named(.userLinkCreated)
         do {
             let outcome = try await mails.sendRecovery(
                 to: user, named: name, knownIn: form.earlierSignIns.browser(in: request, of: user),

@@ -193,12 +193,14 @@ struct NewAccountForm: Sendable {
         }
         var events = [
             auditor.event(
-                .account, by: request, user: user.id, client: link.invitation?.clientID, detail: detail, now: now)
+                .account, by: request, user: user.id, client: link.invitation?.clientID, detail: detail, now: now
+            ).named(.userCreated)
         ]
         if let terms = user.acceptedTerms {
             events.append(
                 auditor.event(
-                    .account, by: request, user: user.id, detail: "accepted the terms \(terms.version)", now: now))
+                    .account, by: request, user: user.id, detail: "accepted the terms \(terms.version)", now: now
+                ).named(.termsAccepted))
         }
         return events
     }

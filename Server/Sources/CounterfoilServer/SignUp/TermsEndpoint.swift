@@ -68,7 +68,8 @@ struct TermsEndpoint: Sendable {
         _ version: String, by session: LiveSession, _ request: IncomingRequest, now: Date
     ) async throws {
         let event = flow.auditor.event(
-            .account, by: request, user: session.user.id, detail: "accepted the terms \(version)", now: now)
+            .account, by: request, user: session.user.id, detail: "accepted the terms \(version)", now: now
+        ).named(.termsAccepted)
         let isAccepted = try await flow.store.acceptTerms(
             AcceptedTerms(version: version, acceptedAt: now), by: session.user.id, recording: [event])
         guard isAccepted else { throw ApprovalError.userNotActive }

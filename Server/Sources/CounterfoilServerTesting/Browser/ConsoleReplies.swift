@@ -141,6 +141,18 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the form of an API", as: APIFormPage.self) }
     }
 
+    package var webhooksPage: WebhooksPage {
+        get throws(UnexpectedReply) { try page("the webhooks", as: WebhooksPage.self) }
+    }
+
+    package var webhookPage: WebhookPage {
+        get throws(UnexpectedReply) { try page("a webhook", as: WebhookPage.self) }
+    }
+
+    package var webhookFormPage: WebhookFormPage {
+        get throws(UnexpectedReply) { try page("the form of a webhook", as: WebhookFormPage.self) }
+    }
+
     package var deleteRecordPage: DeleteRecordPage {
         get throws(UnexpectedReply) { try page("the deletion of a scope or an API", as: DeleteRecordPage.self) }
     }

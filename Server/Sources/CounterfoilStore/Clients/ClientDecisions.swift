@@ -54,6 +54,15 @@ public enum ClientDecision: Sendable, Hashable {
     case resume
     /// Approve the client, if its stored revision still is the one that the administrator has seen.
     case approve(revision: Int)
+
+    /// The action of the event that records the decision.
+    package var action: AuditEvent.Action {
+        switch self {
+        case .suspend: .clientSuspended
+        case .resume: .clientResumed
+        case .approve: .clientApproved
+        }
+    }
 }
 
 /// The outcome of ``ClientStore/decide(_:on:at:recording:)``.

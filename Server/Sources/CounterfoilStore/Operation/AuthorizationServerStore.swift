@@ -34,7 +34,7 @@ public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore 
     & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
-    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore
+    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore & WebhookStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

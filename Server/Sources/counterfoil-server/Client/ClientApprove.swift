@@ -69,7 +69,7 @@ extension Installation {
     ) async throws {
         let absent = CommandFailure.noClient(argument.clientID)
         guard let id = ClientIdentifier(argument.clientID) else { throw absent }
-        let event = event(.client, client: id, detail: detail)
+        let event = event(.client, client: id, detail: detail).named(decision.action)
         switch try await store.decide(decision, on: id, at: store.now(), recording: [event]) {
         case .decided: break
         case .alreadyDecided: throw CommandFailure.refused("the app \(id) \(isDecided)")

@@ -29,7 +29,7 @@ struct ClientDelete: AsyncParsableCommand {
             let record = try await StoreFault.readable { () async throws(StoreFault) in
                 try await installation.store.client(id)
             }
-            let event = installation.event(.client, client: id, detail: "deleted")
+            let event = installation.event(.client, client: id, detail: "deleted").named(.clientDeleted)
             guard try await installation.store.removeClient(id, recording: [event]) else { throw absent }
             try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: record?.displayName) }

@@ -99,6 +99,7 @@ extension Installation {
         ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient
     ) -> [AuditEvent] {
         let change = event(.client, client: client.id, detail: detail)
+            .named(former == nil ? .clientCreated : nil)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, client: client.id, detail: access.detail)]
     }

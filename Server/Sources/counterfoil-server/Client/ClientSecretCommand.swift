@@ -61,7 +61,7 @@ struct ClientSecretCommand: AsyncParsableCommand {
         let secret = ClientSecret()
         let record = ClientSecretRecord(
             digest: ArtefactDigest(of: secret), clientID: client.id, createdAt: installation.store.now())
-        let event = installation.event(.clientSecret, client: client.id, detail: "created")
+        let event = installation.event(.clientSecret, client: client.id, detail: "created").named(.clientSecretCreated)
         switch try await installation.store.addClientSecret(record, recording: [event]) {
         case .added:
             guard options.json else {
@@ -92,7 +92,7 @@ struct ClientSecretCommand: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "more than one secret has an id that starts with \(which); give more digits")
         }
-        let event = installation.event(.clientSecret, client: client.id, detail: "deleted")
+        let event = installation.event(.clientSecret, client: client.id, detail: "deleted").named(.clientSecretDeleted)
         guard try await installation.store.removeClientSecret(secret.digest, of: client.id, recording: [event]) else {
             throw CommandFailure.temporary(
                 "another command has just deleted this secret; see: counterfoil-server app show")

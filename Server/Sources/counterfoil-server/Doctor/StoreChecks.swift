@@ -14,6 +14,8 @@ extension ServerFindings {
     static let clockFault: TimeInterval = 60
     /// The age in seconds of a notification that the server should have delivered or given up.
     private static let noticeAge: TimeInterval = 3600
+    /// The time in seconds for which a webhook can fail: a day.
+    private static let webhookAge: TimeInterval = 86_400
     /// The age in seconds of events that a server should have sealed, as in the alert.
     private static let sealAge: TimeInterval = 900
 
@@ -104,6 +106,7 @@ extension ServerFindings {
         judgeSpace(try await store.space())
         let backlog = try await store.logoutBacklog()
         judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
+        judgeWebhooks(try await store.webhookProgress(), now: now)
         judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
     }
 
@@ -161,6 +164,22 @@ extension ServerFindings {
                 mend: "see the log for the clients that do not answer")
         } else {
             sound("notices", "\(count) back-channel logout notifications wait")
+        }
+    }
+
+    /// Judges the webhooks: those that the server has disabled, and one that has failed for a day.
+    mutating func judgeWebhooks(_ progress: WebhookProgress, now: Date) {
+        let disabled = (progress.states[.gone] ?? 0) + (progress.states[.failing] ?? 0)
+        if disabled > 0 {
+            advise(
+                "webhooks-disabled", "the server has disabled webhooks, \(disabled) in number",
+                mend:
+                    "see counterfoil-server webhook list; correct the receivers and run webhook resume, or delete them")
+        }
+        if let since = progress.failingSince, now.timeIntervalSince(since) > Self.webhookAge {
+            advise(
+                "webhooks-failing", "a webhook has accepted no event since \(Moment.text(since))",
+                mend: "see counterfoil-server webhook list, and webhook show for the answers of the receiver")
         }
     }
 

@@ -40,7 +40,7 @@ struct Installation {
     /// The mail is queued unless the server that last ran on the store has no mail. A server sends it within a day, and
     /// it is deleted after that.
     func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
-        let event = event(change.kind, user: user.id, detail: change.detail)
+        let event = event(change.kind, user: user.id, detail: change.detail).named(change.action)
         return event.notifying(
             by: try await mails?.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
     }

@@ -141,6 +141,7 @@ struct OpenedServer: Sendable {
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
             mailSender: opening.mail,
             reporter: RunningInstallation(opening, on: installation),
+            webhookSender: WebhookPost(.forWebhooks(opening.outbound)),
             logger: opening.logger
         )
     }

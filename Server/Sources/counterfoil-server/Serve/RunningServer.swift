@@ -169,6 +169,10 @@ struct RunningServer {
                 await cancelWhenGracefulShutdown { await mails.run() }
             },
             DeferredService(opened) { opened in
+                guard let webhooks = opened.server.webhookNotifier else { return try await gracefulShutdown() }
+                await cancelWhenGracefulShutdown { await webhooks.run() }
+            },
+            DeferredService(opened) { opened in
                 guard let endings = opened.endings else { return try await gracefulShutdown() }
                 try await endings.run()
             },

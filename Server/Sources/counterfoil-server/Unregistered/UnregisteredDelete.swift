@@ -31,7 +31,7 @@ struct UnregisteredDelete: AsyncParsableCommand {
             let use = try await StoreFault.readable { () async throws(StoreFault) in
                 try await installation.store.unregisteredClient(id)
             }
-            let event = installation.event(.client, client: id, detail: "deleted, unregistered")
+            let event = installation.event(.client, client: id, detail: "deleted, unregistered").named(.clientDeleted)
             guard try await installation.store.removeUnregisteredClient(id, recording: [event]) else {
                 let left = try await installation.store.unregisteredClient(id)
                 guard left?.isKept == true else { throw absent }

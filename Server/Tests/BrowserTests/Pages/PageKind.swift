@@ -23,6 +23,7 @@ enum PageKind: String, CaseIterable, Sendable {
     case availableAPIs = "available-apis"
     case server, certificate, serverSettings = "server-settings", keys, changeKey = "change-key"
     case registrationTokens = "registration-tokens", testMail = "test-mail"
+    case webhooks, webhookForm = "webhook-form", webhook
     case account, connectedClient = "connected-application", sessions, passkeys, secondFactor = "second-factor",
         password, email, activity
 
@@ -43,7 +44,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,
             .deleteRecord, .availableAPIs, .server, .certificate, .serverSettings, .keys, .changeKey,
-            .registrationTokens, .testMail:
+            .registrationTokens, .testMail, .webhooks, .webhookForm, .webhook:
             true
         }
     }

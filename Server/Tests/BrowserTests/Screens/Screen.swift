@@ -121,6 +121,12 @@ enum Screen: String, CaseIterable, Sendable {
     case withdrawKey = "admin-key-withdraw"
     case registrationTokens = "admin-registration-tokens"
     case testMail = "admin-mail-test"
+    case webhooks = "admin-webhooks"
+    case newWebhook = "admin-webhook-new"
+    case newWebhookProblems = "admin-webhook-new-problems"
+    case webhook = "admin-webhook"
+    case editWebhook = "admin-webhook-edit"
+    case deleteWebhook = "admin-webhook-delete"
     case notFound = "not-found"
 
     // Account pages.
@@ -164,7 +170,8 @@ enum Screen: String, CaseIterable, Sendable {
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
             .apiSecret, .editAPI, .deleteAPI, .server, .certificate, .serverSettings, .keys, .rotateKey, .withdrawKey,
-            .registrationTokens, .testMail:
+            .registrationTokens, .testMail, .webhooks, .newWebhook, .newWebhookProblems, .webhook, .editWebhook,
+            .deleteWebhook:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .activity, .password, .passwordProblems:
@@ -236,7 +243,10 @@ enum Screen: String, CaseIterable, Sendable {
         case .apis: .apis
         case .newAPI, .newAPIProblems, .editAPI: .apiForm
         case .apiSecret: .api
-        case .deleteScope, .deleteAPI: .deleteRecord
+        case .deleteScope, .deleteAPI, .deleteWebhook: .deleteRecord
+        case .webhooks: .webhooks
+        case .newWebhook, .newWebhookProblems, .editWebhook: .webhookForm
+        case .webhook: .webhook
         case .availableAPIs: .availableAPIs
         case .server: .server
         case .certificate: .certificate

@@ -70,6 +70,10 @@ struct RolePageTests {
             Rule(endpoint, endpoint.path(of: client.id), readers, administrators, refused: [.auditor])
         }
         let key = try #require(try await test.store.signingKeys().first { $0.algorithm == .es256 }).id
+        let webhook = Webhook(
+            url: try AbsoluteURI(parsing: "https://hooks.example.com/"), label: "Receiver", types: [],
+            sealedSecret: [1], createdAt: test.clock.now, cursor: 0)
+        #expect(try await test.store.addWebhook(webhook, recording: []) == .added)
         let api = "?api=https%3A%2F%2Fphotos.example.com"
         func user(_ endpoint: Endpoint) -> String { endpoint.path(of: test.alice.id) }
         rules = [
@@ -85,6 +89,7 @@ struct RolePageTests {
             Rule(.invitations, "/admin/users/invitations", supporters, supporters),
             Rule(.newUser, "/admin/users/new", supporters, supporters),
             Rule(.user, user(.user), readers.union(supporters), supporters),
+            Rule(.userClaims, user(.userClaims), readers.union(supporters), supporters),
             Rule(.deleteUser, user(.deleteUser), supporters, supporters),
             Rule(.scopes, "/admin/scopes", readers, administrators),
             Rule(.newScope, "/admin/scopes/new", administrators, administrators),
@@ -95,6 +100,11 @@ struct RolePageTests {
             Rule(.api, "/admin/apis/api" + api, readers, administrators),
             Rule(.editAPI, "/admin/apis/edit" + api, administrators, administrators),
             Rule(.deleteAPI, "/admin/apis/delete" + api, administrators, administrators),
+            Rule(.webhooks, "/admin/webhooks", readers, administrators),
+            Rule(.newWebhook, "/admin/webhooks/new", administrators, administrators),
+            Rule(.webhook, "/admin/webhooks/webhook?webhook=\(webhook.id)", readers, administrators),
+            Rule(.editWebhook, "/admin/webhooks/edit?webhook=\(webhook.id)", administrators, administrators),
+            Rule(.deleteWebhook, "/admin/webhooks/delete?webhook=\(webhook.id)", administrators, administrators),
             Rule(.branding, "/admin/branding", administrators, administrators),
             Rule(.mailPreview, "/admin/mail", readers, administrators),
             Rule(.audit, "/admin/audit", readers, readers),

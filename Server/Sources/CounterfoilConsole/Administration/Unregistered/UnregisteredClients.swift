@@ -127,7 +127,8 @@ struct UnregisteredClients: Sendable {
         ) { [console] count in
             // The request can last longer than the time after which the position of an event is settled.
             console.event(
-                .client, by: exchange, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock())
+                .client, by: exchange, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock()
+            ).named(.clientDeleted)
         }
         console.auditor.countRecorded(events)
         console.logger.notice(
@@ -161,7 +162,8 @@ struct UnregisteredClients: Sendable {
         case .end:
             guard !use.isKept else { return suspended(use, exchange) }
             let event = console.event(
-                .client, by: exchange, client: use.client.id, detail: "deleted, unregistered")
+                .client, by: exchange, client: use.client.id, detail: "deleted, unregistered"
+            ).named(.clientDeleted)
             guard try await console.store.removeUnregisteredClient(use.client.id, recording: [event]) else {
                 return suspended(try await client(exchange), exchange)
             }
