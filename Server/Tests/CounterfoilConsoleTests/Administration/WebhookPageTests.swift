@@ -42,7 +42,7 @@ struct WebhookPageTests {
         async throws
     {
         let test = try await TestServer()
-        var browser = try await Developer("ada", of: test, isAdministrator: true).browser
+        var browser = try await Developer("ada", of: test, role: .administrator).browser
         let reply = try await Self.create(&browser)
         var page = try reply.webhookPage
         let secret = try #require(page.newSecret)
@@ -91,7 +91,7 @@ struct WebhookPageTests {
     @Test func `a failed delivery is on the page, and its event is sent again by a button`() async throws {
         let receiver = Receiver()
         let test = try await TestServer(webhookSender: receiver)
-        var browser = try await Developer("ada", of: test, isAdministrator: true).browser
+        var browser = try await Developer("ada", of: test, role: .administrator).browser
         let path = try await Self.create(&browser).webhookPage.action
         try await test.store.appendAudit(AuditEvent(at: test.clock.now, .account, action: .userCreated))
         try await test.server.maintenance.sealAudit()
@@ -116,7 +116,7 @@ struct WebhookPageTests {
     @Test(arguments: ["http://hooks.example.com/", "https://10.0.0.7/", "hooks"])
     func `an invalid URL is marked at its field, with the typed values`(url: String) async throws {
         let test = try await TestServer()
-        var browser = try await Developer("ada", of: test, isAdministrator: true).browser
+        var browser = try await Developer("ada", of: test, role: .administrator).browser
         let reply = try await Self.create(&browser, url: url)
         #expect(reply.status == .badRequest)
         let page = try reply.webhookFormPage
