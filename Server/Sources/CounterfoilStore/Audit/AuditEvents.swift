@@ -182,7 +182,7 @@ public struct AuditEvent: Sendable, Hashable {
 
 extension ClientIdentifier {
     /// The identifier as audit events have it (``AuditEvent/clientID``).
-    fileprivate var inAuditLog: ClientIdentifier {
+    var inAuditLog: ClientIdentifier {
         guard rawValue.utf8.count > 128 else { return self }
         let digest = SHA256.hash(data: Array(rawValue.utf8)).prefix(16).map { byte in
             String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
