@@ -97,6 +97,7 @@ private enum Expiration: Sendable, CaseIterable {
     case emailVerifications
     case userLinks
     case mails
+    case activity
     case endings
     case unusedClients
 
@@ -128,6 +129,7 @@ extension SQLConnection {
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .userLinks: return try remove(.userLinks, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
+        case .activity: return try remove(.activity, before: limits.now - ActivityHour.retention, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -188,10 +190,13 @@ struct TimedRows: Sendable, CaseIterable {
         table: "email_verifications", moment: "expires_at", key: "person_id")
     static let userLinks = TimedRows(table: "user_links", moment: "expires_at")
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
+    /// The rows of one hour are deleted together.
+    static let activity = TimedRows(table: "activity_counts", moment: "hour", key: "hour")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, endings,
+        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, activity,
+        endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

@@ -43,6 +43,7 @@ package struct ServerComponents: Sendable {
     let knownAccessTokens: VerifiedTokenCache
     private(set) var metadata = MetadataCache()
     let previousKeyTokens: PreviousKeyTokenUses
+    private let activity: ActivityLedger
     let lifetime = ServerLifetime()
     let condition = StoreCondition()
 
@@ -87,6 +88,7 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
+        activity = ActivityLedger(store: store, metrics: metrics)
         previousKeyTokens = PreviousKeyTokenUses(serverKey)
         assertions = ClientAssertionVerifier(audiences: Self.assertionAudiences(of: settings))
         knownAccessTokens = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: settings.issuer))
@@ -218,8 +220,8 @@ package struct ServerComponents: Sendable {
 
     var heartbeat: Heartbeat {
         Heartbeat(
-            store: store, redemptions: redemptions, condition: condition, metrics: metrics, logger: logger, clock: clock
-        )
+            store: store, redemptions: redemptions, activity: activity, condition: condition, metrics: metrics,
+            logger: logger, clock: clock)
     }
 
     /// The queue of mails; nil if no mail is set up.
