@@ -47,7 +47,7 @@ public final class AuthorizationServer: Sendable {
     /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
     /// Without `clientFiles`, it accepts no client that identifies itself by the URL of its document.
     /// Without `logoutSender`, the server sends no back-channel logout notifications. Without `mailSender`, it offers
-    /// nothing that needs mail.
+    /// nothing that needs mail. The administration shows what `surroundings` returns.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -59,13 +59,14 @@ public final class AuthorizationServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        surroundings: @escaping @Sendable () -> ServerSurroundings = { ServerSurroundings() },
         logger: Logger
     ) {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                sendsMail: mailSender != nil, surroundings: surroundings, logger: logger,
                 clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
@@ -84,6 +85,7 @@ public final class AuthorizationServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        surroundings: @escaping @Sendable () -> ServerSurroundings = { ServerSurroundings() },
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -93,7 +95,7 @@ public final class AuthorizationServer: Sendable {
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                sendsMail: mailSender != nil, surroundings: surroundings, logger: logger,
                 clock: clock,
                 wallClock: wallClock, random: random),
             pages: pages, logoutSender: logoutSender, mailSender: mailSender)

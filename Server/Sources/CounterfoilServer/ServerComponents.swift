@@ -26,6 +26,8 @@ package struct ServerComponents: Sendable {
     package let formats: ContentFormats
     /// Whether mail is set up.
     package let sendsMail: Bool
+    /// Returns what the program of the server knows and the store does not.
+    package let surroundings: @Sendable () -> ServerSurroundings
     /// The encoder of logos, of which a process has one.
     package let logoEncoder: LogoEncoder
     /// The logos of unregistered clients; nil if the server fetches none.
@@ -65,6 +67,7 @@ package struct ServerComponents: Sendable {
         associations: (any AssociationFetcher)?,
         clientFiles: (any ClientFileFetcher)?,
         sendsMail: Bool,
+        surroundings: @escaping @Sendable () -> ServerSurroundings,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -80,6 +83,7 @@ package struct ServerComponents: Sendable {
         self.hasher = hasher
         self.formats = formats
         self.sendsMail = sendsMail
+        self.surroundings = surroundings
         self.associations = associations
         self.logger = logger
         self.clock = clock

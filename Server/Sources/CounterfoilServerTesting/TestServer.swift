@@ -48,6 +48,7 @@ public struct TestServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        surroundings: @escaping @Sendable () -> ServerSurroundings = { ServerSurroundings() },
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
         var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
@@ -59,7 +60,7 @@ public struct TestServer: Sendable {
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
             hasher: hasher, pages: .console, associations: associations, clientFiles: clientFiles,
-            logoutSender: logoutSender, mailSender: mailSender, logger: log.logger,
+            logoutSender: logoutSender, mailSender: mailSender, surroundings: surroundings, logger: log.logger,
             clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )

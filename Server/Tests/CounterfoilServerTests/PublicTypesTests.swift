@@ -12,6 +12,7 @@ struct PublicTypesTests {
         "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "NewClientApproval", "OutboundFailure",
         "OutboundNetworks", "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",
+        "ServerSurroundings",
         "SessionPersistence", "SignInLimits", "SignUpPolicy", "Terms",
     ]
 

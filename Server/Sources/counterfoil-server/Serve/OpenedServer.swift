@@ -7,6 +7,7 @@ import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 
 /// Everything that a server needs to open its store, so that it can be tried again.
@@ -18,12 +19,26 @@ struct ServerOpening: Sendable {
     /// The orders of the certificate; nil if it comes from files, or if there is none.
     let acme: ACMESettings?
     let ordered: OrderedCertificate?
+    /// The certificate of the listeners; nil without TLS.
+    let certificate: CurrentCertificate?
     let outbound: OutboundRules
     /// The sender of mails; nil if none is set up.
     let mail: MailPost?
     /// The setting that names the endings journal, with its place, for error messages.
     let journalName: String
     let logger: Logger
+
+    /// The facts about the data directory and the certificate that the administration shows.
+    fileprivate var surroundings: ServerSurroundings {
+        var surroundings = ServerSurroundings()
+        if case .directory(let path) = storeLocation {
+            surroundings.backup = LastBackup.time(in: path).map { .made($0) } ?? .never
+        }
+        if let snapshot = certificate?.snapshot, let starts = snapshot.starts, let expires = snapshot.expires {
+            surroundings.certificate = DateInterval(start: starts, end: max(starts, expires))
+        }
+        return surroundings
+    }
 }
 
 /// A server with its store and its keys.
@@ -135,6 +150,7 @@ struct OpenedServer: Sendable {
             clientFiles: OutboundClientFiles(opening.outbound),
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
             mailSender: opening.mail,
+            surroundings: { opening.surroundings },
             logger: opening.logger
         )
     }

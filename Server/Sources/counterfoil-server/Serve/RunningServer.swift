@@ -85,7 +85,7 @@ struct RunningServer {
             storeLocation: storeLocation, settings: settings,
             recorded: SharedValue(
                 RecordedSettings(settings, connections: connections.total, sendsMail: mail != nil, files: files)),
-            acme: acme, ordered: ordered, outbound: outbound, mail: mail,
+            acme: acme, ordered: ordered, certificate: self.certificate, outbound: outbound, mail: mail,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
