@@ -16,6 +16,8 @@ struct Console: Sendable {
     let users: SignIn
     /// The queue of mails; nil if no mail is set up.
     let mails: MailQueue?
+    /// Returns what the program of the server knows and the store does not.
+    let surroundings: @Sendable () -> ServerSurroundings
     let formats: ContentFormats
     let random: RandomBytes
     let logger: Logger
@@ -35,6 +37,7 @@ struct Console: Sendable {
         tickets = components.tickets
         users = components.users
         mails = components.mails
+        surroundings = components.surroundings
         formats = components.formats
         random = components.random
         logger = components.logger
@@ -193,7 +196,7 @@ struct Console: Sendable {
             paths: ConsoleHead.Paths(
                 clients: prefix + Endpoint.clients.path,
                 account: prefix + Endpoint.account.path,
-                administration: prefix + Endpoint.administration.path,
+                administration: prefix + Endpoint.overview.path,
                 signOut: prefix + Endpoint.signOut.path
             ),
             signOutTicket: ticket(exchange, for: prefix + Endpoint.signOut.path),

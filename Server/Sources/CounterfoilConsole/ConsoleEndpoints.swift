@@ -61,8 +61,8 @@ extension Endpoint {
 
     // Pages of the administration.
 
-    /// The first steps on a new server.
-    package static let firstSteps = page("firstSteps", "/admin/start").administrators
+    /// The first page of the administration.
+    package static let overview = page("overview", "/admin").administrators
     /// The scopes with what uses them.
     package static let scopes = page("scopes", "/admin/scopes").administrators
     /// The form that creates a scope.
@@ -82,7 +82,7 @@ extension Endpoint {
     /// The page that asks for confirmation and then deletes an API.
     package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administrators.recent
     /// The list of all clients, for administrators.
-    package static let administration = page("administration", "/admin").administrators
+    package static let administration = page("administration", "/admin/apps").administrators
     /// The search for users.
     package static let users = page("users", "/admin/users").administrators
     /// The form that adds a user.
@@ -119,13 +119,13 @@ extension ServerPages {
     public static let console = ServerPages(
         linked: LinkedPages(
             home: .account, signIn: .consoleSignIn, passwordChange: .password, passkeys: .passkeys,
-            firstSteps: .firstSteps,
+            firstSteps: .overview,
             clientSettings: .editClient),
         endpoints: [
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
-            .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
+            .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .overview, .administration,
             .users, .newUser, .user, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,

@@ -24,7 +24,7 @@ struct AdministrationEndpoints: Sendable {
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
         return [
-            console.handler(.firstSteps, show: firstSteps),
+            console.handler(.overview, show: Overview(console: console).show),
             console.handler(.administration, show: list),
             console.handler(.users, show: UserList(console: console).show),
             console.handler(.newUser, show: newUser.show, change: newUser.add),
@@ -47,15 +47,6 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.unregisteredFamily, show: unregistered.showFamily, change: unregistered.endHost),
             console.handler(.unregisteredClient, show: unregistered.show, change: unregistered.change),
         ]
-    }
-
-    @Sendable
-    private func firstSteps(_ exchange: Console.Exchange) -> Reply {
-        let page = FirstStepsPage(
-            console: console.head(exchange, in: .administration), paths: AdministrationPaths(console, at: .firstSteps),
-            newPath: console.path(.newClient), newScopePath: console.path(.newScope),
-            newAPIPath: console.path(.newAPI))
-        return Reply(.ok, .page(page))
     }
 
     @Sendable
@@ -85,30 +76,11 @@ struct AdministrationEndpoints: Sendable {
                 (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
                 (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
             ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
-            cards: try await cards(exchange),
             clients: ordered,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, at: .administration)
         )
         return Reply(.ok, .page(page))
-    }
-
-    private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
-        let registry = try await console.registry.atArrival()
-        return [
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("users.title")),
-                count: exchange.words(try await console.store.userCount(matching: UserQuery()).users),
-                path: console.path(.users)),
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("administration.scopes")),
-                count: String(try await registry.scopes().count),
-                path: console.path(.scopes)),
-            AdministrationPage.Card(
-                name: exchange.words(LocalizedText("administration.apis")),
-                count: String(try await registry.resources().count),
-                path: console.path(.apis)),
-        ]
     }
 }
 

@@ -10,20 +10,11 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var notice: String?
     /// The number of clients that wait for approval, and of those in development, in words; empty if there are none.
     package var waiting: [String] = []
-    package var cards: [Card]
     /// The clients, those that need attention first.
     package var clients: [ClientSummary]
     /// The path of the registration form.
     package var newPath: String
     package var paths: AdministrationPaths
-
-    /// Another part of the administration, with the number of its records.
-    package struct Card: Sendable, Hashable {
-        package let name: String
-        /// The number of records, in words.
-        package let count: String
-        package let path: String
-    }
 }
 
 /// The branding form, with a preview.

@@ -77,8 +77,8 @@ package struct AuditPage: ConsolePage, Hashable {
 
 /// The paths of the administration pages, with the current one marked.
 package struct AdministrationPaths: Sendable, Hashable {
-    /// The path of the first steps.
-    package let firstSteps: String
+    /// The path of the first page.
+    package let overview: String
     /// The path of the list of all clients.
     package let clients: String
     /// The path of the search for users.
@@ -90,7 +90,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     /// The path of the mails; nil if no mail is set up.
     package let mail: String?
     package let audit: String
-    package let isAtFirstSteps: Bool
+    package let isAtOverview: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
     package let isAtUnregistered: Bool
@@ -101,7 +101,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtAudit: Bool
 
     init(_ console: Console, at endpoint: Endpoint) {
-        firstSteps = console.path(.firstSteps)
+        overview = console.path(.overview)
         clients = console.path(.administration)
         users = console.path(.users)
         unregistered = console.path(.unregisteredClients)
@@ -110,7 +110,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         branding = console.path(.branding)
         mail = console.mails.map { _ in console.path(.mailPreview) }
         audit = console.path(.audit)
-        isAtFirstSteps = endpoint == .firstSteps
+        isAtOverview = endpoint == .overview
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
         isAtUnregistered = endpoint == .unregisteredClients

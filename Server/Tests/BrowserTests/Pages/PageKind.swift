@@ -13,7 +13,7 @@ enum PageKind: String, CaseIterable, Sendable {
         "application"
     case connect, secrets, deleteClient = "delete-application", policy, decision, logo, association
     case users, newUser = "new-user", user, deleteUser = "delete-user"
-    case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
+    case overview, administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
@@ -32,7 +32,7 @@ enum PageKind: String, CaseIterable, Sendable {
             .newPassword, .signUp, .signUpSent, .newAccount, .terms:
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .deleteClient,
-            .policy, .decision, .logo, .association, .users, .newUser, .user, .deleteUser, .firstSteps, .administration,
+            .policy, .decision, .logo, .association, .users, .newUser, .user, .deleteUser, .overview, .administration,
             .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,

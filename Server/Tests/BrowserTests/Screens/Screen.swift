@@ -77,8 +77,8 @@ enum Screen: String, CaseIterable, Sendable {
     case availableAPIs = "apps-apis"
 
     // Administration pages.
-    case firstSteps = "admin-start"
-    case administration = "admin"
+    case overview = "admin"
+    case administration = "admin-apps"
     case users = "admin-users"
     case usersFiltered = "admin-users-filter"
     case newUser = "admin-users-new"
@@ -145,7 +145,7 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
+        case .overview, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user, .deleteUser,
             .policy, .decision, .suspension, .danger, .branding, .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
@@ -197,7 +197,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .association, .associationFindings: .association
         case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
-        case .firstSteps: .firstSteps
+        case .overview: .overview
         case .administration: .administration
         case .users, .usersFiltered: .users
         case .newUser, .newUserProblems: .newUser

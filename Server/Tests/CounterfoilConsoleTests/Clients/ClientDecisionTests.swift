@@ -145,7 +145,7 @@ struct ClientDecisionTests {
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         #expect(client.approval == .pending)
-        let list = try await administrator.browser.open("/admin").administrationPage
+        let list = try await administrator.browser.open("/admin/apps").administrationPage
         #expect(list.waiting == ["One app waits for approval."])
         #expect(list.clients.first?.clientID == client.id.rawValue)
         var page = try await administrator.browser.open("/apps/\(client.id)/approval").decisionPage
@@ -157,7 +157,7 @@ struct ClientDecisionTests {
         page = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action).decisionPage
         #expect(page.approvable == nil)
         #expect(try await test.store.client(client.id)?.isApproved == true)
-        #expect(try await administrator.browser.open("/admin").administrationPage.waiting == [])
+        #expect(try await administrator.browser.open("/admin/apps").administrationPage.waiting == [])
     }
 
     @Test(arguments: NewClientApproval.allCases)
