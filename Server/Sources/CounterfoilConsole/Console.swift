@@ -236,7 +236,7 @@ struct Console: Sendable {
             paths: ConsoleHead.Paths(
                 clients: prefix + Endpoint.clients.path,
                 account: prefix + Endpoint.account.path,
-                administration: AdministrationPaths(self, exchange, at: exchange.endpoint).first,
+                administration: path(.overview, for: exchange),
                 signOut: prefix + Endpoint.signOut.path
             ),
             signOutTicket: ticket(exchange, for: prefix + Endpoint.signOut.path),

@@ -68,8 +68,8 @@ extension Endpoint {
 
     // Pages of the administration.
 
-    /// The first steps on a new server.
-    package static let firstSteps = page("firstSteps", "/admin/start").administration(.writeServer)
+    /// The first page of the administration.
+    package static let overview = page("overview", "/admin").administration()
     /// The scopes with what uses them.
     package static let scopes = page("scopes", "/admin/scopes").administration(.readAPIs, changing: .writeAPIs)
     /// The form that creates a scope.
@@ -103,7 +103,7 @@ extension Endpoint {
     package static let deleteWebhook = form("deleteWebhook", "/admin/webhooks/delete").administration(.writeEvents)
         .recent
     /// The list of all clients, for administrators.
-    package static let administration = page("administration", "/admin").administration(
+    package static let administration = page("administration", "/admin/apps").administration(
         .readClients, changing: .writeClients)
     /// The search for users.
     package static let users = page("users", "/admin/users").administration(.readUsers, changing: .writeUsers)
@@ -178,14 +178,14 @@ extension ServerPages {
     public static let console = ServerPages(
         linked: LinkedPages(
             home: .account, signIn: .consoleSignIn, passwordChange: .password, passkeys: .passkeys,
-            firstSteps: .firstSteps,
+            firstSteps: .overview,
             clientSettings: .editClient),
         endpoints: [
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
             .clientSecrets, .clientAssociation, .clientDevelopers, .clientInvitations, .deleteClient, .verdicts,
-            .firstSteps, .administration, .users, .invitations, .newUser, .user, .userClaims, .deleteUser, .branding,
+            .overview, .administration, .users, .invitations, .newUser, .user, .userClaims, .deleteUser, .branding,
             .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,

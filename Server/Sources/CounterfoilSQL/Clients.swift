@@ -15,6 +15,18 @@ extension SQLStore {
         }
     }
 
+    /// Counts the clients that persons registered, and those that wait for an administrator.
+    public func clientCounts() async throws(StoreFault) -> ClientCounts {
+        let counts = try await read { database in
+            try database.first(StoreQuery.clientCounts) { columns in
+                ClientCounts(
+                    all: Int(try columns.integer()), pending: Int(try columns.integer()),
+                    inDevelopment: Int(try columns.integer()))
+            }
+        }
+        return counts ?? ClientCounts(all: 0, pending: 0, inDevelopment: 0)
+    }
+
     /// Reads the clients that a developer has registered, oldest first.
     public func clients(of owner: UserIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try await read { database in
@@ -190,6 +202,15 @@ extension StoreQuery {
         SELECT \(RegisteredClient.columns) FROM clients WHERE clients.source = 'console'
         ORDER BY clients.created_at, clients.rowid
         """
+
+    /// The numbers of the clients that persons registered: all, pending, and in development.
+    package static let clientCounts = """
+        SELECT (SELECT count(*) FROM clients WHERE source = 'console'),
+            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'pending'),
+            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'development')
+        """
+
+    private static let isWaiting = "source = 'console' AND is_first_party = 0 AND suspended_at IS NULL"
 
     /// The query whether a client has an origin in its list; it reads one entry of an index.
     package static let originIsRegistered = "SELECT EXISTS (SELECT 1 FROM client_origins WHERE origin = ?)"

@@ -101,6 +101,7 @@ private enum Expiration: Sendable, CaseIterable {
     case mails
     case keptAnswers
     case removedSubjects
+    case activity
     case endings
     case unusedClients
 
@@ -134,6 +135,7 @@ extension SQLConnection {
         case .removedSubjects: return try remove(.removedSubjects, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .keptAnswers: return try remove(.keptAnswers, before: limits.now, atMost: rows)
+        case .activity: return try remove(.activity, before: limits.now - ActivityHour.retention, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -196,11 +198,13 @@ struct TimedRows: Sendable, CaseIterable {
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
     static let keptAnswers = TimedRows(table: "kept_answers", moment: "expires_at")
     static let removedSubjects = TimedRows(table: "removed_subjects", moment: "expires_at", key: "pseudonym")
+    /// The rows of one hour are deleted together.
+    static let activity = TimedRows(table: "activity_counts", moment: "hour", key: "hour")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
         invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, keptAnswers,
-        removedSubjects, endings,
+        removedSubjects, activity, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

@@ -48,6 +48,7 @@ package struct ServerComponents: Sendable {
     package let lifetime = ServerLifetime()
     /// The mark of this server in the lease of the maintenance.
     package let leaseHolder = LeaseHolder()
+    private let activity: ActivityLedger
     let condition = StoreCondition()
 
     let serverKey: ServerKey
@@ -93,6 +94,7 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
+        activity = ActivityLedger(store: store, metrics: metrics)
         previousKeyTokens = PreviousKeyTokenUses(serverKey)
         assertions = ClientAssertionVerifier(audiences: Self.assertionAudiences(of: settings))
         knownAccessTokens = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: settings.issuer))
@@ -230,8 +232,8 @@ package struct ServerComponents: Sendable {
 
     var heartbeat: Heartbeat {
         Heartbeat(
-            store: store, redemptions: redemptions, condition: condition, metrics: metrics, logger: logger, clock: clock
-        )
+            store: store, redemptions: redemptions, activity: activity, condition: condition, metrics: metrics,
+            logger: logger, clock: clock)
     }
 
     /// The queue of mails; nil if no mail is set up.

@@ -49,6 +49,11 @@ struct QueryPlanTests {
         #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
+    @Test func `the numbers of a period are found by its hours`() async throws {
+        let steps = try await plan(of: StoreQuery.activity(periods: 2))
+        #expect(steps.count { $0.hasPrefix("SEARCH activity_counts USING PRIMARY KEY (hour>?") } == 2, "\(steps)")
+    }
+
     @Test(arguments: [Approval.facts, Session.isOver, Session.surplus])
     func `an approval, a logout and a sign-in scan no table`(_ statement: String) async throws {
         let steps = try await plan(of: statement)

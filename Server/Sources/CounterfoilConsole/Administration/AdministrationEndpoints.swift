@@ -41,7 +41,7 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.withdrawKey, show: keys.askToWithdraw, change: keys.withdraw),
             console.handler(.registrationTokens, show: tokens.show, change: tokens.change),
             console.handler(.testMail, show: testMail.show, change: testMail.send),
-            console.handler(.firstSteps, show: firstSteps),
+            console.handler(.overview, show: Overview(console: console).show),
             console.handler(.administration, show: list),
             console.handler(.users, show: UserList(console: console).show),
             console.handler(.invitations, show: invitations.show, change: invitations.change),
@@ -74,16 +74,6 @@ struct AdministrationEndpoints: Sendable {
     }
 
     @Sendable
-    private func firstSteps(_ exchange: Console.Exchange) -> Reply {
-        let page = FirstStepsPage(
-            console: console.head(exchange, in: .administration),
-            paths: AdministrationPaths(console, exchange, at: .firstSteps),
-            newPath: console.path(.newClient), newScopePath: console.path(.newScope),
-            newAPIPath: console.path(.newAPI))
-        return Reply(.ok, .page(page))
-    }
-
-    @Sendable
     private func list(_ exchange: Console.Exchange) async throws -> Reply {
         let action = console.path(.administration)
         let filter = ClientFilter(exchange, developer: nil)
@@ -102,7 +92,6 @@ struct AdministrationEndpoints: Sendable {
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
             problems: filter.problems(exchange.words),
             waiting: waiting,
-            cards: try await cards(exchange),
             filter: filter.form(exchange.words, action: action),
             isEmpty: filter.isWhole && found.clients.isEmpty,
             count: found.count,
@@ -112,23 +101,6 @@ struct AdministrationEndpoints: Sendable {
             paths: AdministrationPaths(console, exchange, at: .administration)
         )
         return Reply(filter.query == nil ? .badRequest : .ok, .page(page))
-    }
-
-    private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
-        let registry = try await console.registry.atArrival()
-        var cards: [AdministrationPage.Card] = []
-        func add(_ name: LocalizedText, _ endpoint: Endpoint, _ count: () async throws -> String) async throws {
-            guard let path = console.path(endpoint, for: exchange) else { return }
-            cards.append(AdministrationPage.Card(name: exchange.words(name), count: try await count(), path: path))
-        }
-        try await add(LocalizedText("users.title"), .users) {
-            exchange.words(try await console.store.userCount(matching: UserQuery()).users)
-        }
-        try await add(LocalizedText("administration.scopes"), .scopes) {
-            String(try await registry.scopes().count)
-        }
-        try await add(LocalizedText("administration.apis"), .apis) { String(try await registry.resources().count) }
-        return cards
     }
 }
 

@@ -11,7 +11,6 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var problems: [FormProblem] = []
     /// The number of clients that wait for approval, and of those in development; empty if there are none.
     package var waiting: [Waiting] = []
-    package var cards: [Card]
     package var filter: ClientFilterForm
     /// Whether there is no client, with any filter.
     package var isEmpty: Bool = false
@@ -29,14 +28,6 @@ package struct AdministrationPage: ConsolePage, Hashable {
         /// The number of clients, in one sentence.
         package let text: String
         /// The URL of the list of these clients.
-        package let path: String
-    }
-
-    /// Another part of the administration, with the number of its records.
-    package struct Card: Sendable, Hashable {
-        package let name: String
-        /// The number of records, in words.
-        package let count: String
         package let path: String
     }
 }

@@ -77,8 +77,8 @@ package struct AuditPage: ConsolePage, Hashable {
 
 /// The paths of the administration pages that the user may see, with the current one marked; the others are nil.
 package struct AdministrationPaths: Sendable, Hashable {
-    /// The path of the first steps.
-    package let firstSteps: String?
+    /// The path of the first page.
+    package let overview: String?
     /// The path of the list of all clients.
     package let clients: String?
     /// The path of the search for users.
@@ -93,7 +93,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let audit: String?
     /// The path of the state of the server.
     package let server: String?
-    package let isAtFirstSteps: Bool
+    package let isAtOverview: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
     package let isAtUnregistered: Bool
@@ -106,7 +106,7 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let isAtServer: Bool
 
     init(_ console: Console, _ exchange: Console.Exchange, at endpoint: Endpoint) {
-        firstSteps = console.path(.firstSteps, for: exchange)
+        overview = console.path(.overview, for: exchange)
         clients = console.path(.administration, for: exchange)
         users = console.path(.users, for: exchange)
         unregistered = console.path(.unregisteredClients, for: exchange)
@@ -117,7 +117,7 @@ package struct AdministrationPaths: Sendable, Hashable {
         mail = console.mails.flatMap { _ in console.path(.mailPreview, for: exchange) }
         audit = console.path(.audit, for: exchange)
         server = console.path(.server, for: exchange)
-        isAtFirstSteps = endpoint == .firstSteps
+        isAtOverview = endpoint == .overview
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
         isAtUnregistered = endpoint == .unregisteredClients

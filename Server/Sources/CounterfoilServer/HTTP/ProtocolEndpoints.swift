@@ -15,7 +15,8 @@ extension Endpoint {
         androidAssociation,
     ]
 
-    /// The root of the server, which redirects every browser to the home page (``ServerPages``).
+    /// The root of the server, which redirects every browser to the sign-in page (``ServerPages``), and so to the first
+    /// page of a signed-in user.
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersUsers: true, location: .root)
 

@@ -165,11 +165,13 @@ extension AuthorizationServer {
         logoutSender: any LogoutNoticeSender,
         mailSender: (any MailSender)?,
         reporter: any InstallationReporter,
+        webhookSender: any WebhookSender,
         logger: Logger
     ) {
         self.init(
             settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher, pages: pages,
             associations: associations, clientFiles: clientFiles, logoutSender: logoutSender, mailSender: mailSender,
-            reporter: reporter, logger: logger, clock: { store.now() }, wallClock: { Date() }, random: RandomBytes())
+            reporter: reporter, webhookSender: webhookSender, logger: logger, clock: { store.now() },
+            wallClock: { Date() }, random: RandomBytes())
     }
 }

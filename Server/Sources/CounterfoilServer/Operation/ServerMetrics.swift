@@ -73,11 +73,25 @@ package final class ServerMetrics: Sendable {
         package internal(set) var events: [Event: Int] = [:]
     }
 
+    /// The `grant_type` of a refresh (RFC 6749 §6).
+    private static let refreshGrantType = "refresh_token"
+
     private let state = Mutex(Snapshot())
 
     init() {}
 
     package var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// The numbers of the events that the charts of the administration show, except new users.
+    var activity: ActivityCounts {
+        state.withLock { state in
+            [
+                .signIn: state.audited[AuditedEvent(kind: .signIn, outcome: .done)] ?? 0,
+                .failedSignIn: state.audited[AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0,
+                .refresh: state.tokens[Self.refreshGrantType] ?? 0,
+            ]
+        }
+    }
 
     func count(_ event: Event) { add(1, to: event) }
 

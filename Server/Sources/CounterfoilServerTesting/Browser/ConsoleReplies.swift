@@ -65,8 +65,12 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the page that says how to connect a client", as: ConnectPage.self) }
     }
 
+    package var overviewPage: OverviewPage {
+        get throws(UnexpectedReply) { try page("the first page of the administration", as: OverviewPage.self) }
+    }
+
     package var administrationPage: AdministrationPage {
-        get throws(UnexpectedReply) { try page("the administration", as: AdministrationPage.self) }
+        get throws(UnexpectedReply) { try page("the list of all clients", as: AdministrationPage.self) }
     }
 
     package var usersPage: UsersPage {

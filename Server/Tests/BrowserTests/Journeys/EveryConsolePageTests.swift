@@ -114,9 +114,9 @@ extension EveryPageTests {
         try await Stage.enter { stage in
             try await stage.walk(.administrator) { judge in
                 try await stage.open("/admin", as: .grace)
+                try await judge(.overview)
+                try await stage.open("/admin/apps")
                 try await judge(.administration)
-                try await stage.open("/admin/start")
-                try await judge(.firstSteps)
                 try await stage.open("/admin/users")
                 try await judge(.users)
                 try await stage.open("/admin/users?search=nobody&state=disabled&no_passkey=on")

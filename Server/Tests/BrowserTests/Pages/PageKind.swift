@@ -16,7 +16,7 @@ enum PageKind: String, CaseIterable, Sendable {
         logo, association
     case users, invitations, newUser = "new-user", user, userAttributes = "user-attributes", deleteUser =
         "delete-user"
-    case firstSteps = "first-steps", administration, branding, audit, mailPreview = "mail-preview"
+    case overview, administration, branding, audit, mailPreview = "mail-preview"
     case unregisteredClients = "unregistered-clients", unregisteredPolicy = "unregistered-policy"
     case unregisteredFamily = "unregistered-family", unregisteredClient = "unregistered-client"
     case scopes, scopeForm = "scope-form", apis, apiForm = "api-form", api, deleteRecord = "delete-record"
@@ -39,7 +39,7 @@ enum PageKind: String, CaseIterable, Sendable {
             false
         case .clients, .clientTypes, .clientForm, .client, .connect, .secrets, .developers, .deleteClient,
             .policy, .decision, .logo, .association, .users, .invitations, .newUser, .user, .userAttributes,
-            .deleteUser, .firstSteps, .administration, .branding, .audit, .mailPreview,
+            .deleteUser, .overview, .administration, .branding, .audit, .mailPreview,
             .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily, .unregisteredClient, .account, .connectedClient, .sessions,
             .passkeys, .secondFactor, .password, .email, .activity, .scopes, .scopeForm, .apis, .apiForm, .api,

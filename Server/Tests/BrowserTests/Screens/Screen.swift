@@ -79,8 +79,8 @@ enum Screen: String, CaseIterable, Sendable {
     case availableAPIs = "apps-apis"
 
     // Administration pages.
-    case firstSteps = "admin-start"
-    case administration = "admin"
+    case overview = "admin"
+    case administration = "admin-apps"
     case users = "admin-users"
     case usersFiltered = "admin-users-filter"
     case invitations = "admin-users-invitations"
@@ -164,7 +164,7 @@ enum Screen: String, CaseIterable, Sendable {
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
             .secretRemoval, .developers, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
+        case .overview, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
             .userAttributes, .userAttributesProblems, .deleteUser, .policy, .decision, .suspension, .danger, .branding,
             .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
@@ -221,7 +221,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
         case .developers: .developers
-        case .firstSteps: .firstSteps
+        case .overview: .overview
         case .administration: .administration
         case .users, .usersFiltered: .users
         case .invitations: .invitations

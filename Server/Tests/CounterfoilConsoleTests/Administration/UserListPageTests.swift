@@ -28,7 +28,7 @@ struct UserListPageTests {
         #expect(all.rows.contains { $0.username == "root" && $0.role == "Owner" && $0.lastSignIn == "just now" })
         let none = try await administrator.browser.open("/admin/users?search=%25&state=&role=&day=").usersPage
         #expect(none.rows.isEmpty && none.next == nil && none.problems.isEmpty)
-        let start = try await administrator.browser.open("/admin").administrationPage
+        let start = try await administrator.browser.open("/admin").overviewPage
         #expect(start.cards.contains { $0.path == "/admin/users" && $0.count.hasSuffix("users") })
     }
 

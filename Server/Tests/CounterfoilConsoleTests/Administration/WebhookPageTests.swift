@@ -127,7 +127,7 @@ struct WebhookPageTests {
 
     @Test func `other users find no page of webhooks, and a change needs a recent sign-in`() async throws {
         let test = try await TestServer()
-        var administrator = try await Developer("ada", of: test, isAdministrator: true)
+        var administrator = try await Developer("ada", of: test, role: .administrator)
         var developer = try await Developer("dora", of: test)
         let page = try await Self.create(&administrator.browser).webhookPage
         let forms = ["/admin/webhooks/new", page.action, page.editPath, page.deletePath]

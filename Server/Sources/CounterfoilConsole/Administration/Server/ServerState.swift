@@ -72,7 +72,7 @@ struct ServerState: Sendable {
                 words(LocalizedText("system.uptime")),
                 words(LocalizedText.duration(seconds: Int(console.lifetime.age.components.seconds)))),
         ]
-        if let state = await state(exchange) {
+        if let state = await console.installation(exchange) {
             facts += [
                 ServerPage.Fact(words(LocalizedText("system.database")), state.software),
                 ServerPage.Fact(words(LocalizedText("system.tables")), String(state.tables)),
@@ -99,14 +99,6 @@ struct ServerState: Sendable {
     }
 
     /// Reads the state of the installation; nil if the program does not report it, or cannot read it now.
-    private func state(_ exchange: Console.Exchange) async -> InstallationState? {
-        guard let reporter = console.reporter else { return nil }
-        do { return try await reporter.state(for: exchange.request.context) } catch {
-            console.logger.warning("failed to read the state of the installation", metadata: ["error": "\(error)"])
-            return nil
-        }
-    }
-
     private func size(of state: InstallationState, _ words: Localizer) -> String {
         guard let free = state.free else { return "\(ByteCount(state.size))" }
         return words(
@@ -140,5 +132,16 @@ extension InstallationState.Certificate {
         let message: SystemMessage = validity.end > exchange.now ? .validUntil : .expired
         return exchange.words(
             LocalizedText(message, ["time": .text(exchange.words.moment(validity.end))]))
+    }
+}
+
+extension Console {
+    /// Reads the state of the installation; nil if it cannot be read, or if the program of the server reports none.
+    func installation(_ exchange: Exchange) async -> InstallationState? {
+        guard let reporter else { return nil }
+        do { return try await reporter.state(for: exchange.request.context) } catch {
+            logger.warning("failed to read the state of the installation", metadata: ["error": "\(error)"])
+            return nil
+        }
     }
 }
