@@ -53,7 +53,8 @@ struct RolePageTests {
     private let rules: [Rule]
 
     init() async throws {
-        test = try await TestServer(mailSender: MailRecorder())
+        let test = try await TestServer(mailSender: MailRecorder())
+        self.test = test
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -61,14 +62,14 @@ struct RolePageTests {
             Developer.form("Claiming", redirectURIs: "https://native.example.com/callback"))
         try await test.acceptUnregisteredClients()
         let unregistered = try await test.selfRegisteredClient()
-        #expect(try await test.store.addClient(test.documentClient("https://album.example.com/client")) == .added)
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
         let (administrators, readers, supporters) = (Self.administrators, Self.readers, Self.supporters)
+        let alice = test.alice.id
         func client(_ endpoint: Endpoint, of client: RegisteredClient, _ readers: Set<UserRole>) -> Rule {
             Rule(endpoint, endpoint.path(of: client.id), readers, administrators, refused: [.auditor])
         }
         let api = "?api=https%3A%2F%2Fphotos.example.com"
-        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: test.alice.id) }
+        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: alice) }
         rules = [
             client(.client, of: web, readers), client(.connectClient, of: web, readers),
             client(.clientSecrets, of: web, readers), client(.clientAssociation, of: native, readers),
