@@ -54,9 +54,10 @@ struct RolePageTests {
     private let rules: [Rule]
 
     init() async throws {
-        test = try await TestServer(
+        let test = try await TestServer(
             reporter: ScriptedInstallation { $0.ordersCertificate = true }, mailSender: MailRecorder()
         ) { $0.signUp = .invited }
+        self.test = test
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -66,6 +67,7 @@ struct RolePageTests {
         let unregistered = try await test.selfRegisteredClient()
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
         let (administrators, readers, supporters) = (Self.administrators, Self.readers, Self.supporters)
+        let alice = test.alice.id
         func client(_ endpoint: Endpoint, of client: RegisteredClient, _ readers: Set<UserRole>) -> Rule {
             Rule(endpoint, endpoint.path(of: client.id), readers, administrators, refused: [.auditor])
         }
@@ -75,7 +77,7 @@ struct RolePageTests {
             sealedSecret: [1], createdAt: test.clock.now, cursor: 0)
         #expect(try await test.store.addWebhook(webhook, recording: []) == .added)
         let api = "?api=https%3A%2F%2Fphotos.example.com"
-        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: test.alice.id) }
+        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: alice) }
         rules = [
             client(.client, of: web, readers), client(.connectClient, of: web, readers),
             client(.clientSecrets, of: web, readers), client(.clientAssociation, of: native, readers),

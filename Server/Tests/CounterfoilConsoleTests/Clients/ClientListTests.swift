@@ -17,14 +17,14 @@ struct ClientListTests {
         let attempt = Attempt(test, by: client)
         #expect(try await owner.browser.open("/apps").clientsPage.clients.first?.use?.lastUsed == nil)
         _ = try await test.redeem(attempt.exchange(try await attempt.authorize().code))
-        let list = try await administrator.browser.open("/admin?search=dora").administrationPage
+        let list = try await administrator.browser.open("/admin/apps?search=dora").administrationPage
         #expect(list.clients.map(\.clientID) == [client.id.rawValue] && list.count == "1 app")
         #expect(list.clients.first?.use == ClientSummary.Use(users: "1 user", lastUsed: "just now"))
         let page = try await owner.browser.open("/apps/\(client.id)").clientPage
         #expect(page.use == ClientSummary.Use(users: "1 user", lastUsed: "just now"))
     }
 
-    @Test(arguments: ["/admin", "/apps"])
+    @Test(arguments: ["/admin/apps", "/apps"])
     func `long lists are shown in pages with the same filter`(path: String) async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, role: .owner)
