@@ -65,7 +65,7 @@ struct ClientListTests {
     func `a filter that is not understood finds no app`(query: String) async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, role: .owner)
-        let reply = try await administrator.browser.open("/admin?\(query)")
+        let reply = try await administrator.browser.open("/admin/apps?\(query)")
         #expect(reply.status == .badRequest)
         let page = try reply.administrationPage
         #expect(page.clients.isEmpty && page.next == nil && page.count == nil && !page.problems.isEmpty)
