@@ -102,10 +102,9 @@ struct WebhookDocument: Encodable {
         }
 
         var line: String {
-            [
-                time, event, type, status.map(String.init) ?? failure ?? "", "\(milliseconds) ms",
-                resend ? "sent again" : nil,
-            ].compactMap(\.self).joined(separator: "  ")
+            let result: String = status.map(String.init) ?? failure ?? ""
+            return ([time, event, type, result, "\(milliseconds) ms"] + (resend ? ["sent again"] : []))
+                .joined(separator: "  ")
         }
     }
 }
