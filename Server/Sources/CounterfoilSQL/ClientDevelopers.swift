@@ -134,7 +134,7 @@ extension SQLConnection {
     fileprivate func invite(
         _ user: UserIdentifier, to client: ClientIdentifier, ownedBy owner: UserIdentifier?, at time: Date
     ) throws -> ClientDeveloperOutcome {
-        guard user != owner, try isActive(user), try !isDeveloper(user, of: client) else { return .unchanged }
+        guard user != owner, try isEnabled(user), try !isDeveloper(user, of: client) else { return .unchanged }
         try send(
             "DELETE FROM client_developers WHERE person_id = ?1 AND expires_at <= ?2", user.rawValue, time.microseconds)
         guard try hasRoom(user, besides: client) else { return .tooMany }
@@ -150,7 +150,7 @@ extension SQLConnection {
     fileprivate func addDeveloper(
         _ user: UserIdentifier, of client: ClientIdentifier, ownedBy owner: UserIdentifier?, at time: Date
     ) throws -> ClientDeveloperOutcome {
-        guard user != owner, try isActive(user), try !isDeveloper(user, of: client) else { return .unchanged }
+        guard user != owner, try isEnabled(user), try !isDeveloper(user, of: client) else { return .unchanged }
         guard try hasRoom(client), try hasRoom(user, besides: client) else { return .tooMany }
         try send(
             """
@@ -175,7 +175,7 @@ extension SQLConnection {
     fileprivate func handOver(
         _ client: ClientIdentifier, of owner: UserIdentifier?, to user: UserIdentifier, ownerLimit: Int, at time: Date
     ) throws -> ClientDeveloperOutcome {
-        guard try isActive(user), try isDeveloper(user, of: client) else { return .unchanged }
+        guard try isEnabled(user), try isDeveloper(user, of: client) else { return .unchanged }
         let isFull = try answers("SELECT count(*) >= ? FROM clients WHERE owner_id = ?", ownerLimit, user.rawValue)
         guard isFull == [false] else { return .tooMany }
         try send(
@@ -190,7 +190,7 @@ extension SQLConnection {
         return .changed
     }
 
-    private func isActive(_ user: UserIdentifier) throws -> Bool {
+    private func isEnabled(_ user: UserIdentifier) throws -> Bool {
         try answers(
             "SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND disabled_at IS NULL)", user.rawValue) == [true]
     }
