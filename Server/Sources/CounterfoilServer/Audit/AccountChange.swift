@@ -68,7 +68,7 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         case .emailChanged: .userEmailChanged
         case .passwordChanged, .passwordSet, .temporaryPasswordSet, .passwordSetByMail, .passwordSetByOperatorLink,
             .passwordSetByRecoveryCode, .passwordChosen, .passwordAdded, .passwordRemoved, .secondFactorReplaced,
-            .recoveryCodesReplaced, .recoveryCodeUsed:
+            .recoveryCodesReplaced, .recoveryCodeUsed, .appInvited, .appAdded, .appRemoved, .appReceived:
             nil
         }
     }
