@@ -1,3 +1,4 @@
+@_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilStore
 package import Foundation
 package import Logging
