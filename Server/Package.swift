@@ -219,9 +219,8 @@ let package = Package(
         .executableTarget(
             name: "photo-library",
             dependencies: [
-                counterfoilHummingbird, counterfoilProtocol, counterfoilResource, argumentParser, httpTypes,
-                hummingbird,
-                logging, nioCore,
+                counterfoilHummingbird, counterfoilProtocol, counterfoilResource, argumentParser, crypto, httpTypes,
+                hummingbird, logging, nioCore,
             ],
             path: "Examples/PhotoLibrary",
             swiftSettings: settings

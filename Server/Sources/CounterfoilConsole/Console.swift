@@ -26,6 +26,22 @@ struct Console: Sendable {
     let administration: @Sendable (User, IncomingRequest, Date) -> UserAdministration
     /// The claims that clients get about users.
     let claimPreviews: ClaimPreviews
+    /// Returns the changes of signing keys, the certificate and registration tokens at a time, with their events.
+    let serverAdministration:
+        @Sendable (Date, @escaping @Sendable (AuditEvent.Kind, String) -> AuditEvent) -> ServerAdministration
+    /// The reporter of the installation; nil if the program of the server has none.
+    let reporter: (any InstallationReporter)?
+    /// The way in which mails leave the server; nil if no mail is set up.
+    let mailSender: (any MailSender)?
+    let serverChecks: ServerCheckLimiter
+    let lifetime: ServerLifetime
+    let leaseHolder: LeaseHolder
+    /// Returns the changes of the users who manage a client that a user makes in one request.
+    let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
+    /// The creation of invitations.
+    let invitations: Invitations
+    /// Returns the changes of webhooks that an administrator makes in one request.
+    let webhookChanges: @Sendable (UserIdentifier, IncomingRequest, Date) -> WebhookAdministration
     /// Returns the path of the logo of a client at a time; nil if it has none.
     let logoPath: @Sendable (RegisteredClient, Date) async -> String?
 
@@ -44,6 +60,15 @@ struct Console: Sendable {
         clock = components.clock
         administration = { components.administration(by: $0, in: $1, now: $2) }
         claimPreviews = components.claimPreviews
+        serverAdministration = { components.serverAdministration(at: $0, recording: $1) }
+        reporter = components.reporter
+        mailSender = components.mailSender
+        serverChecks = components.serverChecks
+        lifetime = components.lifetime
+        leaseHolder = components.leaseHolder
+        team = { components.team(of: $0, in: $1, now: $2) }
+        invitations = components.invitations
+        webhookChanges = { components.webhookAdministration(by: $0, in: $1, now: $2) }
         logoPath = { await components.logoPath(of: $0, now: $1) }
     }
 
@@ -66,6 +91,8 @@ struct Console: Sendable {
         let isRecent: Bool
         /// Whether the account has a page for the second factor.
         let offersSecondFactor: Bool
+        /// Whether the user manages the client in the path with its owner.
+        let isDeveloper: Bool
 
         var user: User { session.user }
         /// The path of the request, without the query.
@@ -135,6 +162,7 @@ struct Console: Sendable {
         ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient, by exchange: Exchange
     ) -> [AuditEvent] {
         let change = event(.client, by: exchange, client: client.id, detail: detail)
+            .named(former == nil ? .clientCreated : nil)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, by: exchange, client: client.id, detail: access.detail)]
     }
@@ -160,9 +188,13 @@ struct Console: Sendable {
         guard endpoint == .signOut || settings.unacceptedTerms(of: session.user) == nil else {
             throw TermsNeeded(path: Self.target(of: request))
         }
+        var isDeveloper = false
+        if let client = request.parameters.clientID {
+            isDeveloper = try await store.isDeveloper(session.user.id, of: client)
+        }
         return Exchange(
             endpoint: endpoint, request: request, session: session, now: now, words: request.words, isRecent: isRecent,
-            offersSecondFactor: try await offersSecondFactor(to: session.user))
+            offersSecondFactor: try await offersSecondFactor(to: session.user), isDeveloper: isDeveloper)
     }
 
     /// Returns true unless the server offers no second factor and the user has none that could be turned off.
@@ -215,7 +247,7 @@ struct Console: Sendable {
             paths: ConsoleHead.Paths(
                 clients: prefix + Endpoint.clients.path,
                 account: prefix + Endpoint.account.path,
-                administration: AdministrationPaths(self, exchange, at: exchange.endpoint).first,
+                administration: path(.overview, for: exchange),
                 signOut: prefix + Endpoint.signOut.path
             ),
             signOutTicket: ticket(exchange, for: prefix + Endpoint.signOut.path),

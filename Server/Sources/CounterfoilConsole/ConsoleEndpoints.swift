@@ -55,6 +55,11 @@ extension Endpoint {
     package static let clientSecrets = form("applicationSecrets", "/apps/{client_id}/secrets").signedIn.recent
     /// The check that the association files on the hosts of claimed https redirect URIs name the apps of the client.
     package static let clientAssociation = form("applicationAssociation", "/apps/{client_id}/association").signedIn
+    /// The users who manage a client, and the forms that change them.
+    package static let clientDevelopers = form("applicationDevelopers", "/apps/{client_id}/developers")
+        .signedIn.recent
+    /// The answers of a user who is asked to manage a client.
+    package static let clientInvitations = posting("applicationInvitations", "/apps/invitations").signedIn
     /// The page that asks for confirmation and then deletes a client.
     package static let deleteClient = form("deleteApp", "/apps/{client_id}/delete").signedIn.recent
     /// The verdicts on redirect URIs (accepted, warned or refused), which a script requests while a developer types.
@@ -63,8 +68,8 @@ extension Endpoint {
 
     // Pages of the administration.
 
-    /// The first steps on a new server.
-    package static let firstSteps = page("firstSteps", "/admin/start").administration(.writeServer)
+    /// The first page of the administration.
+    package static let overview = page("overview", "/admin").administration()
     /// The scopes with what uses them.
     package static let scopes = page("scopes", "/admin/scopes").administration(.readAPIs, changing: .writeAPIs)
     /// The form that creates a scope.
@@ -83,11 +88,27 @@ extension Endpoint {
     package static let editAPI = form("editAPI", "/admin/apis/edit").administration(.writeAPIs).recent
     /// The page that asks for confirmation and then deletes an API.
     package static let deleteAPI = form("deleteAPI", "/admin/apis/delete").administration(.writeAPIs).recent
+    /// The webhooks.
+    package static let webhooks = page("webhooks", "/admin/webhooks").administration(
+        .readEvents, changing: .writeEvents)
+    /// The form that creates a webhook.
+    package static let newWebhook = form("newWebhook", "/admin/webhooks/new").administration(.writeEvents).recent
+    /// The webhook in the parameter `webhook` with its deliveries, and the forms that change its state.
+    package static let webhook = form("webhook", "/admin/webhooks/webhook").administration(
+        .readEvents, changing: .writeEvents
+    ).recent
+    /// The form that changes a webhook.
+    package static let editWebhook = form("editWebhook", "/admin/webhooks/edit").administration(.writeEvents).recent
+    /// The page that asks for confirmation and then deletes a webhook.
+    package static let deleteWebhook = form("deleteWebhook", "/admin/webhooks/delete").administration(.writeEvents)
+        .recent
     /// The list of all clients, for administrators.
-    package static let administration = page("administration", "/admin").administration(
+    package static let administration = page("administration", "/admin/apps").administration(
         .readClients, changing: .writeClients)
     /// The search for users.
     package static let users = page("users", "/admin/users").administration(.readUsers, changing: .writeUsers)
+    /// The invitations that are not used, and the forms that create and withdraw one.
+    package static let invitations = form("invitations", "/admin/users/invitations").administration(.writeUsers).recent
     /// The form that adds a user.
     package static let newUser = form("newUser", "/admin/users/new").administration(.writeUsers).recent
     /// The account of one user, and the forms that change it.
@@ -119,6 +140,25 @@ extension Endpoint {
     /// The mails that the server sends, for administrators.
     package static let mailPreview = page("mailPreview", "/admin/mail").administration(
         .readServer, changing: .writeServer)
+    /// The form that sends a test mail.
+    package static let testMail = form("testMail", "/admin/mail/test").administration(.writeServer).recent
+    /// The state of the server, and the form that starts the checks that take long.
+    package static let server = form("server", "/admin/server").administration(.readServer)
+    /// The certificate of the server, and the form that requests a new one.
+    package static let certificate = form("certificate", "/admin/server/certificate").administration(
+        .readServer, changing: .writeServer
+    ).recent
+    /// The settings in use.
+    package static let serverSettings = page("serverSettings", "/admin/settings").administration(.readServer)
+    /// The signing keys.
+    package static let keys = page("keys", "/admin/keys").administration(.readServer, changing: .writeServer)
+    /// The form that rotates the key of the algorithm in the parameter `algorithm`.
+    package static let rotateKey = form("rotateKey", "/admin/keys/rotate").administration(.writeServer).recent
+    /// The page that asks for confirmation and then deletes the key in the parameter `key`.
+    package static let withdrawKey = form("withdrawKey", "/admin/keys/withdraw").administration(.writeServer).recent
+    /// The tokens for registrations, and the forms that add and remove one.
+    package static let registrationTokens = form("registrationTokens", "/admin/registration-tokens")
+        .administration(.readClients, changing: .writeClients).recent
     /// The audit log, and the form that exports events of it.
     package static let audit = form("audit", "/admin/audit").administration(.readAudit)
 
@@ -138,17 +178,20 @@ extension ServerPages {
     public static let console = ServerPages(
         linked: LinkedPages(
             home: .account, signIn: .consoleSignIn, passwordChange: .password, passkeys: .passkeys,
-            firstSteps: .firstSteps,
+            firstSteps: .overview,
             clientSettings: .editClient),
         endpoints: [
             .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email,
             .activity, .signOut,
             .clients, .newClient, .client, .editClient, .clientLogo, .clientPolicy, .clientDecision, .connectClient,
-            .clientSecrets, .clientAssociation, .deleteClient, .verdicts, .firstSteps, .administration,
-            .users, .newUser, .user, .userClaims, .deleteUser, .branding, .mailPreview, .audit, .unregisteredClients,
+            .clientSecrets, .clientAssociation, .clientDevelopers, .clientInvitations, .deleteClient, .verdicts,
+            .overview, .administration, .users, .invitations, .newUser, .user, .userClaims, .deleteUser, .branding,
+            .mailPreview, .audit, .unregisteredClients,
             .unregisteredPolicy, .unregisteredFamily,
             .unregisteredClient, .scopes, .newScope, .editScope, .deleteScope, .apis, .newAPI, .api, .editAPI,
-            .deleteAPI, .availableAPIs,
+            .deleteAPI, .availableAPIs, .testMail, .server, .certificate, .serverSettings, .keys, .rotateKey,
+            .withdrawKey, .registrationTokens,
+            .webhooks, .newWebhook, .webhook, .editWebhook, .deleteWebhook,
         ],
         templates: consoleTemplates,
         formats: .standard,

@@ -25,7 +25,8 @@ extension Console.Exchange {
     /// The ended sign-in of an app that the confirmation is about; nil if the URL names none.
     var noticedSignIn: GrantIdentifier? { parameter(SignedInApps.field).flatMap(GrantIdentifier.init(_:)) }
 
-    private func parameter(_ name: String) -> String? {
+    /// Returns the value of a query parameter; nil if it is missing, or if the query is not understood.
+    func parameter(_ name: String) -> String? {
         (try? FormParameters(parsing: request.query).single(name)).flatMap { $0 }
     }
 

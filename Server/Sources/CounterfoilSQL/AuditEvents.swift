@@ -81,8 +81,8 @@ extension SQLConnection {
         try send(
             """
             INSERT INTO audit
-                (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail, action)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             event.at.microseconds,
             event.kind.rawValue,
@@ -92,7 +92,8 @@ extension SQLConnection {
             event.grantID?.rawValue,
             event.source,
             event.requestID,
-            event.detail
+            event.detail,
+            event.action?.rawValue
         )
         if let notice = event.notice, notice.userID == event.userID { try queue(notice) }
     }
@@ -193,7 +194,7 @@ extension AuditPosition {
 
 extension AuditEntry {
     fileprivate static let columns =
-        "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
+        "number, at, kind, outcome, person_id, client_id, grant_id, source, request_id, detail, action"
     /// The query for ?3 events after the position with the time ?1 and the number ?2.
     static let log = "SELECT \(columns) FROM audit WHERE (at, number) > (?1, ?2) ORDER BY at, number LIMIT ?3"
     /// The query for the position of the oldest event but ?3, up to the position with the time ?1 and the number ?2.
@@ -223,7 +224,8 @@ extension AuditEntry {
                 grantID: try columns.optionalValue(GrantIdentifier.init(_:)),
                 source: try columns.optionalText(),
                 requestID: try columns.optionalText(),
-                detail: try columns.optionalText()
+                detail: try columns.optionalText(),
+                action: try columns.optionalText().map(AuditEvent.Action.init(rawValue:))
             )
         )
     }

@@ -136,7 +136,7 @@ extension AuditPosition {
 
 extension AuditRecord {
     fileprivate static let columns =
-        "at, number, kind, outcome, person_id, client_id, grant_id, source, request_id, detail"
+        "at, number, kind, outcome, person_id, client_id, grant_id, source, request_id, detail, action"
     /// The query for ?5 events without a seal after the position with the time ?1 and the number ?2, and up to the one
     /// with ?3 and ?4.
     static let unsealed = """
@@ -151,7 +151,8 @@ extension AuditRecord {
             position: try columns.position(), kind: try columns.text(), outcome: try columns.text(),
             userID: try columns.optionalText(), clientID: try columns.optionalText(),
             grantID: try columns.optionalText(), source: try columns.optionalText(),
-            requestID: try columns.optionalText(), detail: try columns.optionalText())
+            requestID: try columns.optionalText(), detail: try columns.optionalText(),
+            action: try columns.optionalText())
     }
 }
 

@@ -74,10 +74,13 @@ extension SQLStore {
     }
 
     /// Asks the servers for a new certificate at once, and deletes the records of failed orders.
-    public func requestRenewal() async throws(StoreFault) {
-        try await commit { database in
-            try database.send("UPDATE issued_certificate SET is_renewal_requested = 1")
-            try database.send("DELETE FROM failed_orders")
+    ///
+    /// - Returns: False if it changes nothing.
+    public func requestRenewal(recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
+        try await commit(recording: events) { database in
+            let requested = try database.run(
+                "UPDATE issued_certificate SET is_renewal_requested = 1 WHERE is_renewal_requested = 0")
+            return try requested + database.run("DELETE FROM failed_orders") > 0
         }
     }
 

@@ -14,7 +14,7 @@ extension SQLConnection {
         try send(
             RegisteredClient.insertion,
             values: [client.id.rawValue, client.type.rawValue, client.createdAt.microseconds]
-                + client.changeableValues + [client.documentHost]
+                + client.changeableValues + client.derivedValues
         )
     }
 
@@ -24,7 +24,7 @@ extension SQLConnection {
         let keys = try first("SELECT keys FROM clients WHERE id = ?", client.id.rawValue) { columns in
             try columns.optionalBytes()
         }
-        try send(RegisteredClient.change, values: client.changeableValues + [client.documentHost, client.id.rawValue])
+        try send(RegisteredClient.change, values: client.changeableValues + client.derivedValues + [client.id.rawValue])
         if let stored = keys ?? nil, let parsed = try? JSONWebKeySet(parsing: stored), parsed == client.keys,
             stored != client.keys?.encoded()
         {
@@ -50,7 +50,7 @@ extension RegisteredClient {
     ]
     private static let all = ["id", "type", "created_at"] + changeable
     /// The columns that only queries use, and that no record contains.
-    private static let derived = ["host"]
+    private static let derived = ["host", "name_key"]
 
     /// The column names, each with the name of the table as a prefix, for joins.
     static let columns = all.map { "clients." + $0 }.joined(separator: ", ")
@@ -69,6 +69,9 @@ extension RegisteredClient {
     private static func placeholders(_ count: Int) -> String {
         repeatElement("?", count: count).joined(separator: ", ")
     }
+
+    /// The values of the columns in `derived`, in the same order.
+    fileprivate var derivedValues: [(any SQLValue)?] { [documentHost, ClientSearch.key(of: presentation.name)] }
 
     /// The values of the columns in `changeable`, in the same order.
     fileprivate var changeableValues: [(any SQLValue)?] {

@@ -15,6 +15,18 @@ extension SQLStore {
         }
     }
 
+    /// Counts the clients that persons registered, and those that wait for an administrator.
+    public func clientCounts() async throws(StoreFault) -> ClientCounts {
+        let counts = try await read { database in
+            try database.first(StoreQuery.clientCounts) { columns in
+                ClientCounts(
+                    all: Int(try columns.integer()), pending: Int(try columns.integer()),
+                    inDevelopment: Int(try columns.integer()))
+            }
+        }
+        return counts ?? ClientCounts(all: 0, pending: 0, inDevelopment: 0)
+    }
+
     /// Reads the clients that a developer has registered, oldest first.
     public func clients(of owner: UserIdentifier) async throws(StoreFault) -> [RegisteredClient] {
         try await read { database in
@@ -103,7 +115,8 @@ extension SQLStore {
     ) async throws(StoreFault) -> UpdateClientOutcome {
         try await commit(
             ending: .usually(
-                .clientChanged, .clientSuspended, .clientKeys, .clientRegistrationToken, .clientMachineScope),
+                .clientChanged, .clientSuspended, .clientKeys, .clientRegistrationToken, .clientMachineScope,
+                .clientDeveloper),
             recording: events
         ) { database in
             // The whole record is read, because an update replaces it. A record with a value that this version does not
@@ -116,6 +129,7 @@ extension SQLStore {
             changed.presentation.logo = try database.logo(after: logo, former: stored.presentation.logo)
             changed.revision += 1
             try database.update(changed)
+            if changed.owner != stored.owner { try database.removeOwnerFromDevelopers(of: client.id) }
             try database.removeLogoIfUnused(stored.presentation.logo)
             return .updated
         }
@@ -162,7 +176,9 @@ extension SQLStore {
     /// authorizations, tokens, consents, pushed requests and queued logout notifications.
     @discardableResult
     public func removeClient(_ id: ClientIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool {
-        try await commit(ending: .usually(.client, .clientSecret, .consent), recording: events) { database in
+        try await commit(
+            ending: .usually(.client, .clientSecret, .clientDeveloper, .consent), recording: events
+        ) { database in
             var rows = ClientRemoval.rowsAtOnce
             return try database.removeClientForGood(id.rawValue, atMost: &rows)
         }
@@ -186,6 +202,15 @@ extension StoreQuery {
         SELECT \(RegisteredClient.columns) FROM clients WHERE clients.source = 'console'
         ORDER BY clients.created_at, clients.rowid
         """
+
+    /// The numbers of the clients that persons registered: all, pending, and in development.
+    package static let clientCounts = """
+        SELECT (SELECT count(*) FROM clients WHERE source = 'console'),
+            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'pending'),
+            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'development')
+        """
+
+    private static let isWaiting = "source = 'console' AND is_first_party = 0 AND suspended_at IS NULL"
 
     /// The query whether a client has an origin in its list; it reads one entry of an index.
     package static let originIsRegistered = "SELECT EXISTS (SELECT 1 FROM client_origins WHERE origin = ?)"

@@ -110,6 +110,9 @@ extension SQLStore {
                 mark,
                 time.microseconds
             )
+            try database.send(
+                ClientUse.record(of: "(SELECT grants.client_id \(CodeRecord.redeemed))", at: "?3"), key, mark,
+                time.microseconds)
             if let family { try database.insert(family, ofRedeemed: key, by: mark) }
             let facts = try database.answersLast(
                 """

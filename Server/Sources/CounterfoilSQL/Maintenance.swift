@@ -25,7 +25,7 @@ extension SQLStore {
     /// ``ServiceRecord/silenceLimit`` seconds. The time of the last one proves nothing: it can be that of a restored
     /// copy, or of a clock that was set.
     package func isServed() async throws(StoreFault) -> Bool {
-        if try await isMaintained() { return true }
+        if try await maintenanceLease(at: now()) != nil { return true }
         let last = try await lastHeartbeat()
         let end = ContinuousClock.now + .seconds(ServiceRecord.silenceLimit)
         while .now < end {
@@ -35,14 +35,16 @@ extension SQLStore {
         return false
     }
 
-    /// Returns true if a server has the lease of the maintenance.
-    private func isMaintained() async throws(StoreFault) -> Bool {
-        let now = now().microseconds
-        return try await read { database in
+    /// Reads the lease of the maintenance; nil if no server has it at a time.
+    public func maintenanceLease(at now: Date) async throws(StoreFault) -> MaintenanceLease? {
+        try await read { database in
             // A later lease is from before the clock was set back.
-            try database.answers(
-                "SELECT EXISTS (SELECT 1 FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2)", now,
-                now + 600_000_000) == [true]
+            try database.first(
+                "SELECT holder, expires_at FROM maintenance_lease WHERE expires_at > ?1 AND expires_at <= ?2",
+                now.microseconds, now.microseconds + 600_000_000
+            ) { columns in
+                MaintenanceLease(holder: LeaseHolder(stored: try columns.bytes()), end: try columns.date())
+            }
         }
     }
 
@@ -98,6 +100,8 @@ private enum Expiration: Sendable, CaseIterable {
     case userLinks
     case mails
     case keptAnswers
+    case removedSubjects
+    case activity
     case endings
     case unusedClients
 
@@ -128,8 +132,10 @@ extension SQLConnection {
             return try remove(.earlierNetworks, before: limits.now - EarlierNetwork.lifetime, atMost: rows)
         case .emailVerifications: return try remove(.emailVerifications, before: limits.now, atMost: rows)
         case .userLinks: return try remove(.userLinks, before: limits.now, atMost: rows)
+        case .removedSubjects: return try remove(.removedSubjects, before: limits.now, atMost: rows)
         case .mails: return try remove(.mails, before: limits.now - NewMail.expiredRetention, atMost: rows)
         case .keptAnswers: return try remove(.keptAnswers, before: limits.now, atMost: rows)
+        case .activity: return try remove(.activity, before: limits.now - ActivityHour.retention, atMost: rows)
         case .endings:
             try keepLastEnding()
             return try remove(.endings, before: limits.now - EndingsJournal.retention, atMost: rows)
@@ -191,11 +197,14 @@ struct TimedRows: Sendable, CaseIterable {
     static let userLinks = TimedRows(table: "user_links", moment: "expires_at")
     static let mails = TimedRows(table: "mails", moment: "expires_at", key: "id")
     static let keptAnswers = TimedRows(table: "kept_answers", moment: "expires_at")
+    static let removedSubjects = TimedRows(table: "removed_subjects", moment: "expires_at", key: "pseudonym")
+    /// The rows of one hour are deleted together.
+    static let activity = TimedRows(table: "activity_counts", moment: "hour", key: "hour")
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails,
-        keptAnswers, endings,
+        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, keptAnswers,
+        removedSubjects, activity, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.

@@ -1,5 +1,5 @@
 public import CounterfoilStore
-import Foundation
+public import Foundation
 
 extension SQLStore {
     /// Reads the passkeys of a user, oldest first.
@@ -57,6 +57,24 @@ extension SQLStore {
             let outcome = try database.obstacle(to: passkey)
             if outcome == .added { try database.insert(passkey, isSecurityKey: false) }
             return outcome
+        }
+    }
+
+    /// Notes that a user without a passkey is offered one; returns false unless it is the first time.
+    public func notePasskeyOffer(
+        to user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        // Most sign-ins end here, without a commit.
+        let isOpen = try await read { database in
+            try database.answers("SELECT \(User.awaitsPasskeyOffer) FROM people WHERE id = ?", user.rawValue)
+        }
+        guard isOpen == [true] else { return false }
+        return try await commit(recording: events) { database in
+            try database.run(
+                "UPDATE people SET passkey_offered_at = ?2 WHERE id = ?1 AND \(User.awaitsPasskeyOffer)",
+                user.rawValue,
+                time.microseconds
+            ) == 1
         }
     }
 
@@ -192,6 +210,14 @@ extension SQLConnection {
             isSecurityKey
         )
     }
+}
+
+extension User {
+    /// The condition on a row of `people` that the user has no passkey, and was never offered one.
+    fileprivate static let awaitsPasskeyOffer = """
+        (people.passkey_offered_at IS NULL AND people.disabled_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM passkeys WHERE person_id = people.id AND is_security_key = 0))
+        """
 }
 
 extension SignInProof {

@@ -173,6 +173,9 @@ extension SQLConnection {
             WHERE person_id = ?7 AND client_id = ?8 AND EXISTS (SELECT 1 \(family))
             """, values: values + [facts.user.id.rawValue, facts.grant.clientID.rawValue])
         try send(
+            ClientUse.record(of: "?7", at: "?3", if: "EXISTS (SELECT 1 \(family))"),
+            values: values + [facts.grant.clientID.rawValue])
+        try send(
             """
             UPDATE refresh_tokens SET resting_since = ?3
             WHERE \(RefreshFamily.condition(of: step)) AND resting_since <= ?3 - \(RefreshFamily.restResolution)

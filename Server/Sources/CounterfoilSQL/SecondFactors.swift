@@ -29,13 +29,14 @@ extension SQLStore {
 
     /// Adds a second factor to a user who has none, and ends the sessions of the user except `kept`.
     public func addSecondFactor(
-        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], keeping kept: ArtefactDigest?,
+        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], key: Passkey?, keeping kept: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSecondFactorOutcome {
-        let use = SecondFactorUse.setup(factor, recoveryCodes: recoveryCodes)
+        let use = SecondFactorUse.setup(factor, recoveryCodes: recoveryCodes, key: key)
         return try await commit(ending: .usually(.secondFactor, .session, .grant), recording: events) { database in
             guard try database.isActive(factor.userID) else { return .userNotActive }
-            guard try database.holds(use, of: factor.userID) else { return .exists }
+            guard try database.hasNoSecondFactor(factor.userID) else { return .exists }
+            guard try database.holds(use, of: factor.userID) else { return .keyExists }
             try database.record(use, of: factor.userID)
             _ = try database.signOutEverywhere(factor.userID, except: kept, at: factor.createdAt)
             return .added
@@ -138,7 +139,8 @@ extension SQLConnection {
                 try answers(
                     """
                     SELECT EXISTS (
-                        SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2 AND last_step < ?3
+                        SELECT 1 FROM second_factors
+                        WHERE person_id = ?1 AND digest = ?2 AND has_app = 1 AND last_step < ?3
                     )
                     """, user.rawValue, Data(digest.bytes), step)
             case .recoveryCode(let digest):
@@ -151,13 +153,24 @@ extension SQLConnection {
                     SELECT EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2)
                         AND EXISTS (SELECT 1 FROM passkeys WHERE person_id = ?1 AND digest = ?3)
                     """, user.rawValue, Data(digest.bytes), Data(use.digest.bytes))
-            case .remembered(let digest):
+            case .remembered(let digest), .confirmed(let digest):
                 try answers(
                     "SELECT EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?1 AND digest = ?2)", user.rawValue,
                     Data(digest.bytes))
-            case .setup: try answers("SELECT \(SecondFactor.isNone) FROM people WHERE id = ?1", user.rawValue)
+            case .setup(_, _, let key): [try isNew(key) && hasNoSecondFactor(user)]
             }
         return answers == [true]
+    }
+
+    /// Returns true if a user has no second factor, not even a lost one.
+    fileprivate func hasNoSecondFactor(_ user: UserIdentifier) throws -> Bool {
+        try answers("SELECT \(SecondFactor.isNone) FROM people WHERE id = ?1", user.rawValue) == [true]
+    }
+
+    /// Returns true unless a user has a passkey or a security key with the credential ID of this one.
+    private func isNew(_ key: Passkey?) throws -> Bool {
+        guard let key else { return true }
+        return try answers("SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?)", Data(key.digest.bytes)) == [false]
     }
 
     /// Records the proof of a second factor, so that it counts once.
@@ -168,15 +181,16 @@ extension SQLConnection {
         case .recoveryCode(let digest):
             try send("DELETE FROM recovery_codes WHERE digest = ?", Data(digest.bytes))
         case .key(_, let key): try recordChallenge(of: key)
-        case .remembered: break
-        case .setup(let factor, let codes):
+        case .remembered, .confirmed: break
+        case .setup(let factor, let codes, let key):
             try send("UPDATE people SET has_second_factor = 1 WHERE id = ?", user.rawValue)
             try send(
                 """
-                INSERT INTO second_factors (person_id, digest, sealed_secret, sealed_by, created_at, last_step)
-                VALUES (?, ?, ?, ?, ?, ?)
+                INSERT INTO second_factors (person_id, digest, sealed_secret, sealed_by, created_at, has_app, last_step)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
                 """, values: [user.rawValue] + factor.values)
             try insert(codes, of: user)
+            if let key { try insert(key, isSecurityKey: true) }
         }
     }
 
@@ -185,7 +199,7 @@ extension SQLConnection {
         -> ChangeSecondFactorOutcome?
     {
         switch change {
-        case .removal, .recoveryCodes, .replacement: return nil
+        case .confirmation, .removal, .recoveryCodes, .replacement: return nil
         case .keyAddition(let key):
             let facts = try answers(
                 """
@@ -195,10 +209,14 @@ extension SQLConnection {
                 """, user.rawValue, Data(key.digest.bytes))
             return facts[0] ? .keyExists : facts[1] ? .tooManyKeys : nil
         case .keyRemoval(let digest):
-            let isFound = try answers(
-                "SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 1)",
-                Data(digest.bytes), user.rawValue)
-            return isFound == [true] ? nil : .keyNotFound
+            let facts = try answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 1),
+                    EXISTS (SELECT 1 FROM second_factors WHERE person_id = ?2 AND has_app = 0)
+                        AND (SELECT count(*) FROM passkeys WHERE person_id = ?2 AND is_security_key = 1) = 1
+                """, Data(digest.bytes), user.rawValue)
+            guard facts[0] else { return .keyNotFound }
+            return facts[1] ? .lastKey : nil
         }
     }
 
@@ -206,9 +224,10 @@ extension SQLConnection {
         switch change {
         case .removal, .recoveryCodes, .replacement:
             try send("DELETE FROM recovery_codes WHERE person_id = ?", user.rawValue)
-        case .keyAddition, .keyRemoval: break
+        case .confirmation, .keyAddition, .keyRemoval: break
         }
         switch change {
+        case .confirmation: break
         case .removal:
             try send("DELETE FROM passkeys WHERE person_id = ? AND is_security_key = 1", user.rawValue)
             try send("DELETE FROM second_factors WHERE person_id = ?", user.rawValue)
@@ -235,7 +254,7 @@ extension SQLConnection {
 }
 
 extension SecondFactor {
-    fileprivate static let columns = "person_id, digest, sealed_secret, sealed_by, created_at, last_step"
+    fileprivate static let columns = "person_id, digest, sealed_secret, sealed_by, created_at, has_app, last_step"
 
     /// The condition on a row of `people` that the user has no second factor, not even a lost one.
     static let isNone = """
@@ -244,7 +263,7 @@ extension SecondFactor {
 
     /// The values of the columns after `person_id`.
     fileprivate var values: [(any SQLValue)?] {
-        [Data(digest.bytes), Data(sealedSecret), keyName, createdAt.microseconds, lastStep]
+        [Data(digest.bytes), Data(sealedSecret), keyName, createdAt.microseconds, hasApp, lastStep]
     }
 
     fileprivate init(_ columns: inout Columns) throws {
@@ -255,6 +274,7 @@ extension SecondFactor {
             sealedSecret: try columns.bytes(),
             keyName: try columns.text(),
             createdAt: try columns.date(),
+            hasApp: try columns.flag(),
             lastStep: try columns.integer()
         )
     }

@@ -85,7 +85,8 @@ extension SQLStore {
         switch proof.secondFactor {
         case .recoveryCode: .usually(.session, .grant, .recoveryCode)
         case .setup: .usually(.session, .grant, .secondFactor)
-        case .code, .key, .remembered, nil: former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
+        case .code, .key, .remembered, .confirmed, nil:
+            former == nil ? .sometimes(.session, .grant) : .usually(.session, .grant)
         }
     }
 

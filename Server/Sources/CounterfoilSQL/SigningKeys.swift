@@ -25,6 +25,30 @@ extension SQLStore {
         }
     }
 
+    /// Reads what all clients together need of the signing keys.
+    public func signingNeeds() async throws(StoreFault) -> SigningNeeds {
+        let rows = try await read { database in
+            try database.all(
+                """
+                SELECT id_token_algorithm, count(*) FILTER (WHERE type <> 'service'), max(access_token_lifetime),
+                    max(id_token_lifetime)
+                FROM clients GROUP BY id_token_algorithm
+                """
+            ) { columns in
+                (
+                    algorithm: SigningAlgorithm(rawValue: try columns.text()), clients: Int(try columns.integer()),
+                    access: try columns.optionalInteger().map(Int.init),
+                    identity: try columns.optionalInteger().map(Int.init)
+                )
+            }
+        }
+        return rows.reduce(into: SigningNeeds()) { needs, row in
+            if let algorithm = row.algorithm, row.clients > 0 { needs.clients[algorithm] = row.clients }
+            needs.accessTokenLifetime = [needs.accessTokenLifetime, row.access].compactMap(\.self).max()
+            needs.idTokenLifetime = [needs.idTokenLifetime, row.identity].compactMap(\.self).max()
+        }
+    }
+
     /// Stores the first key of an algorithm, unless the algorithm already has a key.
     public func addFirstSigningKey(
         _ key: SealedSigningKey, recording events: [AuditEvent]

@@ -137,7 +137,10 @@ extension SQLConnection {
             guard isValid == [true] else { return false }
         }
         if case .operator = permission { return true }
-        if let use = permission.secondFactor { return try holds(use, of: user) }
+        if let use = permission.secondFactor {
+            if case .key(_, let key) = use, try isUsed(key.challenge) { return false }
+            return try holds(use, of: user)
+        }
         return try answers("SELECT \(SecondFactor.isNone) FROM people WHERE id = ?", user.rawValue) == [true]
     }
 

@@ -88,7 +88,7 @@ struct SQLQuery {
 
 extension UserQuery {
     /// A text after every other one, in the order of bytes in UTF-8.
-    private static let end = "\u{10FFFF}"
+    static let end = "\u{10FFFF}"
     /// The number of records at the end of an extent of which one must have a valid username.
     fileprivate static let margin = 10
 
@@ -174,10 +174,20 @@ extension UserQuery {
             if let id = search.identifier {
                 found.append("SELECT number FROM people WHERE id = \(parameter(id.rawValue))")
             }
-            source = "(\(found.joined(separator: " UNION "))) AS found JOIN people ON people.number = found.number"
-            // Users who are found otherwise are on the page on which their usernames are.
-            conditions = ["people.username > \(parameter(after?.rawValue ?? ""))"]
-            if let last = extent.last { conditions.append("people.username <= \(parameter(last.rawValue))") }
+            // SQLite would merge a single query into the other one, and then begin with the first username.
+            if found.count > 1 {
+                // The limit, which is never reached, tells PostgreSQL how few they are.
+                let parts = found.enumerated().map { number, part in
+                    "SELECT number FROM (\(part) LIMIT \(Self.candidates + 1)) AS part\(number)"
+                }
+                source = "(\(parts.joined(separator: " UNION "))) AS found JOIN people ON people.number = found.number"
+                // Users who are found otherwise are on the page on which their usernames are. The expression is in no
+                // index, so that no database reads all users in between to find these.
+                conditions = ["people.username || '' > \(parameter(after?.rawValue ?? ""))"]
+                if let last = extent.last {
+                    conditions.append("people.username || '' <= \(parameter(last.rawValue))")
+                }
+            }
         }
         switch state {
         case .enabled: conditions.append("people.disabled_at IS NULL")

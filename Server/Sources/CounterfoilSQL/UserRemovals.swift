@@ -14,7 +14,7 @@ extension SQLStore {
         try await commit(
             ending: .usually(
                 .userDeleted, .session, .passkey, .recoveryCode, .userGroup, .userAttribute, .consent, .client,
-                .clientSecret, .clientChanged)
+                .clientSecret, .clientChanged, .clientDeveloper)
         ) { database in
             let facts = try database.first(User.removalFacts, user.rawValue) { columns in
                 (number: try columns.integer(), isLastOwner: try columns.flag())
@@ -42,11 +42,14 @@ extension SQLStore {
                     """
                     UPDATE clients SET owner_id = ?2, changed_at = ?3, revision = revision + 1 WHERE owner_id = ?1
                     """, user.rawValue, owner.rawValue, time.microseconds)
+                for client in clients { try database.removeOwnerFromDevelopers(of: client) }
             }
+            try database.send("DELETE FROM client_developers WHERE person_id = ?", user.rawValue)
             try database.queueLogouts(ofUser: facts.number, sealedAs: Data(terms.sealedUserID), at: time)
             try database.send(
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",
                 user.rawValue, Data(terms.sealedUserID))
+            try database.keepSubject(of: terms, at: time)
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
             for table in ["passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes"] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)

@@ -296,6 +296,7 @@ extension SQLConnection {
             user.disabledAt?.microseconds,
             user.mustChangePassword
         )
+        try add(1, of: .newUser, at: user.createdAt)
         return .added
     }
 }

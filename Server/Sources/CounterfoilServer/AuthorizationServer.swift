@@ -33,6 +33,10 @@ public final class AuthorizationServer: Sendable {
     /// `mailSender`.
     public let mailDelivery: MailDelivery?
 
+    /// The service that sends events to webhooks, to be run in a separate task; nil if the server was created without a
+    /// `webhookSender`.
+    public let webhookNotifier: WebhookNotifier?
+
     package let routing: Routing
     package let pages: ServerPages
 
@@ -47,7 +51,7 @@ public final class AuthorizationServer: Sendable {
     /// cannot fetch these files from other hosts, so it cannot check whether a host lists the app of a client.
     /// Without `clientFiles`, it accepts no client that identifies itself by the URL of its document.
     /// Without `logoutSender`, the server sends no back-channel logout notifications. Without `mailSender`, it offers
-    /// nothing that needs mail.
+    /// nothing that needs mail. Without `webhookSender`, the events of webhooks wait for a server that has one.
     public convenience init(
         settings: ServerSettings,
         store: any AuthorizationServerStore,
@@ -59,17 +63,18 @@ public final class AuthorizationServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        webhookSender: (any WebhookSender)? = nil,
         logger: Logger
     ) {
         self.init(
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                mailSender: mailSender, reporter: nil, logger: logger,
                 clock: { store.now() },
                 wallClock: { Date() },
                 random: RandomBytes()),
-            pages: pages, logoutSender: logoutSender, mailSender: mailSender)
+            pages: pages, logoutSender: logoutSender, mailSender: mailSender, webhookSender: webhookSender)
     }
 
     /// Creates a server with the clocks and the random bytes of a test.
@@ -84,6 +89,8 @@ public final class AuthorizationServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        reporter: (any InstallationReporter)? = nil,
+        webhookSender: (any WebhookSender)? = nil,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -93,15 +100,15 @@ public final class AuthorizationServer: Sendable {
             ServerComponents(
                 settings: settings, store: store, serverKey: serverKey, keys: keys, hasher: hasher,
                 formats: pages.formats, associations: associations, clientFiles: clientFiles,
-                sendsMail: mailSender != nil, logger: logger,
+                mailSender: mailSender, reporter: reporter, logger: logger,
                 clock: clock,
                 wallClock: wallClock, random: random),
-            pages: pages, logoutSender: logoutSender, mailSender: mailSender)
+            pages: pages, logoutSender: logoutSender, mailSender: mailSender, webhookSender: webhookSender)
     }
 
     private init(
         _ components: ServerComponents, pages: ServerPages, logoutSender: (any LogoutNoticeSender)?,
-        mailSender: (any MailSender)?
+        mailSender: (any MailSender)?, webhookSender: (any WebhookSender)?
     ) {
         self.components = components
         self.pages = pages
@@ -111,6 +118,7 @@ public final class AuthorizationServer: Sendable {
         heartbeat = components.heartbeat
         logoutNotifier = logoutSender.map(components.logoutNotifier)
         mailDelivery = mailSender.map(components.mailDelivery)
+        webhookNotifier = webhookSender.map(components.webhookNotifier)
         crossOrigin = CrossOrigin(
             registry: components.registry, store: components.store, issuer: components.settings.issuer,
             logger: components.logger, clock: components.clock)

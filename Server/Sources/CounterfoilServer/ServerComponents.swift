@@ -24,8 +24,10 @@ package struct ServerComponents: Sendable {
     package let associations: (any AssociationFetcher)?
     private(set) var directory: ClientDirectory
     package let formats: ContentFormats
-    /// Whether mail is set up.
-    package let sendsMail: Bool
+    /// The way in which mails leave the server; nil if no mail is set up.
+    package let mailSender: (any MailSender)?
+    /// The reporter of the installation; nil if the program of the server has none.
+    package let reporter: (any InstallationReporter)?
     /// The encoder of logos, of which a process has one.
     package let logoEncoder: LogoEncoder
     /// The logos of unregistered clients; nil if the server fetches none.
@@ -43,7 +45,10 @@ package struct ServerComponents: Sendable {
     let knownAccessTokens: VerifiedTokenCache
     private(set) var metadata = MetadataCache()
     let previousKeyTokens: PreviousKeyTokenUses
-    let lifetime = ServerLifetime()
+    package let lifetime = ServerLifetime()
+    /// The mark of this server in the lease of the maintenance.
+    package let leaseHolder = LeaseHolder()
+    private let activity: ActivityLedger
     let condition = StoreCondition()
 
     let serverKey: ServerKey
@@ -63,7 +68,8 @@ package struct ServerComponents: Sendable {
         formats: ContentFormats,
         associations: (any AssociationFetcher)?,
         clientFiles: (any ClientFileFetcher)?,
-        sendsMail: Bool,
+        mailSender: (any MailSender)?,
+        reporter: (any InstallationReporter)?,
         logger: Logger,
         clock: @escaping @Sendable () -> Date,
         wallClock: @escaping @Sendable () -> Date,
@@ -78,7 +84,8 @@ package struct ServerComponents: Sendable {
         self.keys = keys
         self.hasher = hasher
         self.formats = formats
-        self.sendsMail = sendsMail
+        self.mailSender = mailSender
+        self.reporter = reporter
         self.associations = associations
         self.logger = logger
         self.clock = clock
@@ -87,6 +94,7 @@ package struct ServerComponents: Sendable {
         metrics = ServerMetrics()
         auditor = Auditor(store: store, logger: logger, metrics: metrics)
         redemptions = RedemptionLedger(store: store, auditor: auditor, logger: logger)
+        activity = ActivityLedger(store: store, metrics: metrics)
         previousKeyTokens = PreviousKeyTokenUses(serverKey)
         assertions = ClientAssertionVerifier(audiences: Self.assertionAudiences(of: settings))
         knownAccessTokens = VerifiedTokenCache(IssuedAccessTokenVerifier(issuer: settings.issuer))
@@ -191,6 +199,12 @@ package struct ServerComponents: Sendable {
             offersRecovery: offersRecovery)
     }
 
+    /// Whether mail is set up.
+    package var sendsMail: Bool { mailSender != nil }
+
+    /// The limit of the test mails and checks of the server that an administrator may start.
+    package var serverChecks: ServerCheckLimiter { throttles.serverChecks }
+
     /// Whether a user can get back into an account without an operator.
     var offersRecovery: Bool { sendsMail || settings.secondFactor != .off }
 
@@ -211,15 +225,15 @@ package struct ServerComponents: Sendable {
     var maintenance: MaintenanceService {
         MaintenanceService(
             settings: currentSettings, registry: registry, store: store, keys: keys, serverKey: serverKey,
-            auditor: auditor, metrics: metrics, logger: logger, clock: clock)
+            holder: leaseHolder, auditor: auditor, metrics: metrics, logger: logger, clock: clock)
     }
 
     var readiness: Readiness { Readiness(registry: registry, lifetime: lifetime, condition: condition) }
 
     var heartbeat: Heartbeat {
         Heartbeat(
-            store: store, redemptions: redemptions, condition: condition, metrics: metrics, logger: logger, clock: clock
-        )
+            store: store, redemptions: redemptions, activity: activity, condition: condition, metrics: metrics,
+            logger: logger, clock: clock)
     }
 
     /// The queue of mails; nil if no mail is set up.
@@ -233,6 +247,12 @@ package struct ServerComponents: Sendable {
         MailDelivery(
             settings: currentSettings, registry: registry, store: store, serverKey: serverKey, sender: sender,
             metrics: metrics, logger: logger, clock: clock)
+    }
+
+    func webhookNotifier(_ sender: any WebhookSender) -> WebhookNotifier {
+        WebhookNotifier(
+            store: store, serverKey: serverKey, sender: sender, auditor: auditor, random: random, metrics: metrics,
+            logger: logger, clock: clock, wallClock: wallClock)
     }
 
     func logoutNotifier(_ sender: any LogoutNoticeSender) -> LogoutNotifier {

@@ -37,6 +37,7 @@ struct RequestThrottles: Sendable {
     let associationChecks = AssociationCheckLimiter()
     /// The requests to the administration API.
     let administration = AdministrationThrottle()
+    let serverChecks = ServerCheckLimiter()
     /// The lines about redirects after a sign-out that were refused, above the level of every request.
     let refusedLogoutRedirects = LogLimiter(linesPerMinute: 10)
 

@@ -28,7 +28,8 @@ extension ServerComponents {
             { $0.setup(pages.linked).handlers },
             { $0.recovery(pages.linked).handlers },
             { $0.signUp(pages.linked).handlers },
-            { $0.terms(pages.linked).handlers },
+            { TermsEndpoint(continuation: $0.continuation(pages.linked)).handlers },
+            { PasskeyOfferEndpoint(continuation: $0.continuation(pages.linked)).handlers },
             { LogoEndpoint(store: $0.store, published: $0.publishedLogos).handlers },
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
@@ -187,8 +188,8 @@ extension ServerComponents {
             signInPath: signInPath)
     }
 
-    private func terms(_ pages: LinkedPages) -> TermsEndpoint {
-        TermsEndpoint(
+    private func continuation(_ pages: LinkedPages) -> SignInContinuation {
+        SignInContinuation(
             flow: flow, pages: authorizationPages, devicePages: devicePages, sessions: sessions,
             signInPath: settings.issuer.path + pages.signIn.path)
     }

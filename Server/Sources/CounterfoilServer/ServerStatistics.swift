@@ -44,6 +44,20 @@ extension AuthorizationServer {
         }
     }
 
+    /// Reads the number of webhooks in each state, and the age in seconds of the oldest event that an active one lacks.
+    ///
+    /// Returns nil if the store is unavailable. The age is 0 if no event waits.
+    package func webhookProgress() async -> (states: [Webhook.State: Int], age: Double)? {
+        do {
+            let progress = try await components.store.webhookProgress()
+            return (progress.states, progress.oldest.map { max(0, components.clock().timeIntervalSince($0)) } ?? 0)
+        } catch {
+            metrics.count(.storeError)
+            components.logger.error("failed to read the progress of webhooks", metadata: ["error": "\(error)"])
+            return nil
+        }
+    }
+
     /// Reads the time, in seconds, since which events of the audit log may have no seal.
     ///
     /// Returns nil if the store is unavailable.

@@ -48,6 +48,28 @@ public struct TestServer: Sendable {
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
         mailSender: (any MailSender)? = nil,
+        webhookSender: (any WebhookSender)? = nil,
+        configure: (inout ServerSettings) -> Void = { _ in }
+    ) async throws {
+        try await self.init(
+            reporter: nil, issuer: issuer, store: store, clock: clock, serverKey: serverKey, hasher: hasher,
+            associations: associations, clientFiles: clientFiles, logoutSender: logoutSender, mailSender: mailSender,
+            webhookSender: webhookSender, configure: configure)
+    }
+
+    /// Creates a server whose pages for administrators show what `reporter` says of its installation.
+    package init(
+        reporter: (any InstallationReporter)?,
+        issuer: String = "https://id.example.com",
+        store: any AuthorizationServerStore = TestStore(),
+        clock: FixedClock = FixedClock(),
+        serverKey: ServerKey? = nil,
+        hasher: PasswordHasher = PasswordHasher(),
+        associations: (any AssociationFetcher)? = nil,
+        clientFiles: (any ClientFileFetcher)? = nil,
+        logoutSender: (any LogoutNoticeSender)? = nil,
+        mailSender: (any MailSender)? = nil,
+        webhookSender: (any WebhookSender)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
         var settings = ServerSettings(issuer: try Issuer(issuer), siteName: "Example Photos")
@@ -59,7 +81,8 @@ public struct TestServer: Sendable {
             settings: settings, store: store, serverKey: serverKey,
             keys: try await KeyRing.open(store, serverKey: serverKey, clock: { clock.now }),
             hasher: hasher, pages: .console, associations: associations, clientFiles: clientFiles,
-            logoutSender: logoutSender, mailSender: mailSender, logger: log.logger,
+            logoutSender: logoutSender, mailSender: mailSender, reporter: reporter, webhookSender: webhookSender,
+            logger: log.logger,
             clock: { clock.now },
             wallClock: { clock.wall }, random: RandomBytes()
         )

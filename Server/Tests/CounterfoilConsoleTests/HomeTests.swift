@@ -1,3 +1,4 @@
+import CounterfoilConsole
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
@@ -7,17 +8,19 @@ import Testing
 
 /// The root URL of the server.
 struct HomeTests {
-    @Test func `the root leads to the account, and from there to sign-in`() async throws {
+    @Test func `the root leads to sign-in, and from there to the account`() async throws {
         let test = try await TestServer()
         for method in [HTTPRequest.Method.get, .head] {
             let reply = await test.send(method, to: .home)
             #expect(reply.status == .seeOther)
-            #expect(reply.fields[.location] == "/account")
+            #expect(reply.fields[.location] == "/sign-in")
             #expect(reply.fields[.cacheControl] == "no-store")
         }
         #expect(await test.send(.post, to: .home).status == .methodNotAllowed)
         var browser = test.browser()
         _ = try await browser.open("/").signInPage
+        try await browser.signInToConsole(username: "alice")
+        #expect(try await browser.open("/").page is AccountPage)
     }
 
     // W3C A Well-Known URL for Changing Passwords §3: password managers look for it at the root of the host.

@@ -12,7 +12,8 @@ struct PublicTypesTests {
         "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "NewClientApproval", "OutboundFailure",
         "OutboundNetworks", "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",
-        "SessionPersistence", "SignInLimits", "SignUpPolicy", "Terms",
+        "SessionPersistence", "SignInLimits", "SignUpPolicy", "Terms", "WebhookNotifier", "WebhookOutcome",
+        "WebhookRequest", "WebhookSender",
     ]
 
     @Test func `only the server, its settings, requests and hooks are public`() throws {

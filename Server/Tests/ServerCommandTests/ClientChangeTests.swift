@@ -69,6 +69,48 @@ struct ClientChangeTests {
         }
     }
 
+    @Test func `apps are searched and sorted, and users manage one with its owner`() async throws {
+        try await Site.make { site in
+            for name in ["dora", "bob"] {
+                let user = try await site.administer(
+                    ["user", "create", name, "--email", "\(name)@example.com", "--password-stdin"],
+                    input: "correct horse battery staple\n")
+                #expect(user.status == 0, "\(user.errors)")
+            }
+            let (zoom, _) = try await Self.webClient(at: site)
+            let id = try await site.registerClient(options: ["--developer", "dora"])
+            func ids(_ options: String...) async throws -> [String] {
+                let list = try await site.administer(["app", "list", "--json"] + options)
+                let clients = try JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]]
+                return try #require(clients).compactMap { $0["client_id"] as? String }
+            }
+            #expect(try await ids() == [zoom, id])
+            #expect(try await ids("--sort", "newest") == [id, zoom])
+            #expect(try await ids("--search", "GALL") == [zoom])
+            #expect(try await ids("--search", "dora", "--limit", "1") == [id])
+            #expect(try await ids("--state", "suspended").isEmpty)
+            #expect(try await site.administer(["app", "list", "--search", "%"]).errors.contains("No app matches."))
+            let use = try #require(try await Self.shown(id, at: site)["use"] as? [String: Any])
+            #expect(use["users"] as? Int == 0 && use["is_exact"] as? Bool == true && use["last_used_at"] == nil)
+
+            let none = try await site.administer(["app", "developers", id])
+            #expect(none.output.hasPrefix("No one but its owner manages"))
+            let added = try await site.administer(["app", "developers", id, "--add", "bob"])
+            #expect(added.output.hasPrefix("bob  since 20"), "\(added.errors)")
+            #expect(try await Self.shown(id, at: site)["developers"] as? [String] == ["bob"])
+            #expect(try await ids("--developer", "bob") == [id])
+            let removed = try await site.administer(["app", "developers", id, "--remove", "bob", "--json"])
+            #expect(removed.output == "[]\n")
+            let unknown = try await site.administer(["app", "developers", id, "--add", "nobody"])
+            #expect(unknown.status == 3 && unknown.errors.contains("nobody"))
+            let log = try await site.administer(["audit", "list", "--client", id]).output
+            for detail in ["manages an app", "manages an app no more"] { #expect(log.contains(detail), "\(log)") }
+            for options in [["--limit", "0"], ["--sort", "owner"], ["--state", "off"], ["--search", ""]] {
+                #expect(try await site.administer(["app", "list"] + options).status == 64)
+            }
+        }
+    }
+
     @Test func `a list replaces the list, and an empty value clears it`() async throws {
         try await Site.make { site in
             try await site.addScope("photos.read", "See your photos and albums")

@@ -200,6 +200,18 @@ struct DoctorJudgementTests {
         #expect(judged(3601) == ["advice notices-waiting"])
     }
 
+    @Test func `a webhook that is disabled or fails for a day is a note`() {
+        func judged(_ states: [Webhook.State: Int], _ age: TimeInterval?) -> [String] {
+            let progress = WebhookProgress(
+                states: states, oldest: nil, oldestHeld: nil, failingSince: age.map { Self.now - $0 })
+            return Self.topics { $0.judgeWebhooks(progress, now: Self.now) }
+        }
+        #expect(judged([.active: 2, .paused: 1], nil) == [])
+        #expect(judged([.active: 2], 86_400) == [])
+        #expect(judged([.active: 2], 86_401) == ["advice webhooks-failing"])
+        #expect(judged([.gone: 1, .failing: 1], nil) == ["advice webhooks-disabled"])
+    }
+
     @Test func `an audit log that no server seals is a note`() {
         func judged(_ age: TimeInterval?) -> [String] {
             Self.topics { $0.judgeSeals(unsealedSince: age.map { Self.now - $0 }, now: Self.now) }

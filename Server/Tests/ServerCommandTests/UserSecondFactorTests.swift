@@ -26,7 +26,8 @@ struct UserSecondFactorTests {
                 createdAt: Date(), lastStep: 1)
             let codes = [ArtefactDigest(of: SessionToken())]
             #expect(
-                try await store.addSecondFactor(factor, recoveryCodes: codes, keeping: nil, recording: []) == .added)
+                try await store.addSecondFactor(factor, recoveryCodes: codes, key: nil, keeping: nil, recording: [])
+                    == .added)
             await store.close()
 
             let exported = try await site.administer(["user", "export", name, "--output", "-"]).output
@@ -34,6 +35,7 @@ struct UserSecondFactorTests {
             let document = try #require(json?["second_factor"] as? [String: Any])
             #expect(document["unused_recovery_codes"] as? Int == 1 && document["missing"] as? Bool == false)
             #expect(document["created_at"] is String && (document["security_keys"] as? [Any])?.isEmpty == true)
+            #expect(document["authenticator_app"] as? Bool == true)
 
             let removed = try await site.administer(["user", "reset-second-factor", name])
             #expect(removed.output == "Removed the second factor of \(name), and the recovery codes.\n")

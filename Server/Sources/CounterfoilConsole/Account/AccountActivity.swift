@@ -97,6 +97,10 @@ enum ActivityText: String, LocalizationKey {
     case recoveryCodes = "account.activity.recovery-codes"
     case recoveryCodeUsed = "account.activity.recovery-code-used"
     case emailChanged = "account.activity.email-changed"
+    case appInvited = "account.activity.app-invited"
+    case appAdded = "account.activity.app-added"
+    case appRemoved = "account.activity.app-removed"
+    case appReceived = "account.activity.app-received"
 
     /// The kinds of the events that have words.
     static let kinds: [AuditEvent.Kind] = [
@@ -166,6 +170,10 @@ enum ActivityText: String, LocalizationKey {
             case .recoveryCodesReplaced: .recoveryCodes
             case .recoveryCodeUsed: .recoveryCodeUsed
             case .emailChanged: .emailChanged
+            case .appInvited: .appInvited
+            case .appAdded: .appAdded
+            case .appRemoved: .appRemoved
+            case .appReceived: .appReceived
             }
     }
 }

@@ -65,7 +65,8 @@ struct EmailForm: Sendable {
     ) async throws -> Reply {
         let isChange = address != exchange.user.email
         let event = console.event(
-            .account, by: exchange, detail: "sent a link to \(isChange ? "change" : "verify") the email address")
+            .account, by: exchange, detail: "sent a link to \(isChange ? "change" : "verify") the email address"
+        ).named(.userLinkCreated)
         do {
             let outcome = try await mails.sendLink(
                 to: address, of: exchange.user, in: exchange.words.language, for: exchange.request, now: exchange.now,
@@ -95,7 +96,7 @@ struct EmailForm: Sendable {
         let event =
             isChange
             ? try await console.event(of: .emailChanged, by: exchange)
-            : console.event(.account, by: exchange, detail: "verified the email address")
+            : console.event(.account, by: exchange, detail: "verified the email address").named(.userEmailChanged)
         guard try await mails.verify(token, of: exchange.user, now: exchange.now, recording: event) else {
             return again(exchange, .badRequest, exchange.words(EmailError.linkOver))
         }

@@ -1,11 +1,14 @@
 package import CounterfoilServer
 
-/// The second factor of a user; the forms post `decision`, `current`, `code`, `setup`, `passkey`, `name` and `ticket`.
+/// The second factor of a user; the forms post `decision`, `current`, `proof`, `code`, `setup`, `passkey`, `name` and
+/// `ticket`.
 ///
-/// `decision` is `set-up`, `replace`, `recovery-codes`, `remove`, `add-key`, `rename-key` or `remove-key`. `current` is
-/// a code of the present app or a recovery code, and `code` the first one of the app that is set up.
+/// `decision` is `set-up`, `set-up-key`, `confirm`, `replace`, `recovery-codes`, `remove`, `add-key`, `rename-key` or
+/// `remove-key`. `current` is a code of the present app or a recovery code, and `code` the first one of the app that is
+/// set up.
 ///
-/// With `add-key`, the script posts the answer of the browser in `passkey`. Otherwise, `passkey` is ``Key/id``.
+/// With `set-up-key`, `add-key` and `confirm`, the script posts the answer of the browser in `passkey`. Otherwise,
+/// `passkey` is ``Key/id``.
 package struct SecondFactorPage: ConsolePage, Hashable {
     package static let template = "second-factor"
 
@@ -17,6 +20,18 @@ package struct SecondFactorPage: ConsolePage, Hashable {
         package var codesLeft: Int
         /// Whether the policy of the server forbids to turn it off.
         package var isRequired: Bool
+        /// Whether the user has an authenticator app.
+        package var hasApp: Bool
+        /// Whether the forms that change it are shown; without an app, only after a proof.
+        package var isOpen: Bool
+    }
+
+    /// The values with which the script asks for a security key or a passkey as the proof.
+    package struct Confirmation: Sendable, Hashable {
+        /// The options in JSON (WebAuthn §5.1.9).
+        package var options: String
+        /// The label of the button.
+        package var label: String
     }
 
     /// A security key.
@@ -45,6 +60,10 @@ package struct SecondFactorPage: ConsolePage, Hashable {
     package var keys: [Key]
     /// The values with which the script adds a security key; nil if the user can add none.
     package var keyOffer: PasskeyOffer?
+    /// Nil unless the user must prove the second factor first, and has a key or a passkey.
+    package var confirmation: Confirmation?
+    /// The sealed proof of a user without an app; the hidden field `proof`.
+    package var proof: String?
     package var nameLimit: Int
     /// New recovery codes, which are shown once.
     package var codes: [String]
@@ -56,5 +75,5 @@ package struct SecondFactorPage: ConsolePage, Hashable {
     package var isOff: Bool
     package var hasNewCodes: Bool
 
-    package var script: PageScript? { keyOffer == nil ? nil : .passkeys }
+    package var script: PageScript? { keyOffer == nil && confirmation == nil ? nil : .passkeys }
 }

@@ -83,6 +83,8 @@ package struct SessionsPage: ConsolePage, Hashable {
         package var rows: [AppRow] = []
         /// Whether there is no sign-in, also none that the page does not show.
         package var isEmpty = true
+        /// The number of all sign-ins.
+        package var count = "0"
         /// A sentence with the number of all sign-ins; nil if all are shown.
         package var excess: String?
     }

@@ -22,7 +22,7 @@ struct SignedInApps: Sendable {
         var rows: [SessionsPage.AppRow] = []
         for signIn in signIns.recent { rows.append(await row(signIn, exchange)) }
         return SessionsPage.Apps(
-            rows: rows, isEmpty: signIns.count == 0,
+            rows: rows, isEmpty: signIns.count == 0, count: String(signIns.count),
             excess: signIns.count > SessionsPage.appLimit
                 ? exchange.words(
                     LocalizedText(

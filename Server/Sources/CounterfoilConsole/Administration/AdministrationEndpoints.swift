@@ -18,16 +18,33 @@ struct AdministrationEndpoints: Sendable {
         let audit = AuditLog(console: console)
         let unregistered = UnregisteredClients(console: console)
         let policy = UnregisteredPolicyForm(console: console)
+        let invitations = InvitationForm(console: console)
         let newUser = NewUserForm(console: console)
         let account = UserAccount(console: console)
         let attributes = UserAttributesForm(console: console)
         let deletion = UserDeletion(console: console)
         let scopes = ScopeRegistry(console: console)
         let apis = APIRegistry(console: console)
+        let keys = SigningKeyPages(console: console)
+        let state = ServerState(console: console)
+        let certificate = CertificateRenewal(console: console)
+        let tokens = RegistrationTokens(console: console)
+        let testMail = TestMailForm(console: console)
+        let webhooks = WebhookRegistry(console: console)
+        let webhook = WebhookAccount(console: console)
         return [
-            console.handler(.firstSteps, show: firstSteps),
+            console.handler(.server, show: state.show, change: state.check),
+            console.handler(.certificate, show: certificate.show, change: certificate.request),
+            console.handler(.serverSettings, show: SettingsInUse(console: console).show),
+            console.handler(.keys, show: keys.list),
+            console.handler(.rotateKey, show: keys.askToRotate, change: keys.rotate),
+            console.handler(.withdrawKey, show: keys.askToWithdraw, change: keys.withdraw),
+            console.handler(.registrationTokens, show: tokens.show, change: tokens.change),
+            console.handler(.testMail, show: testMail.show, change: testMail.send),
+            console.handler(.overview, show: Overview(console: console).show),
             console.handler(.administration, show: list),
             console.handler(.users, show: UserList(console: console).show),
+            console.handler(.invitations, show: invitations.show, change: invitations.change),
             console.handler(.newUser, show: newUser.show, change: newUser.add),
             console.handler(.user, show: account.show, change: account.change),
             console.handler(.userClaims, show: attributes.show, change: attributes.change),
@@ -41,6 +58,11 @@ struct AdministrationEndpoints: Sendable {
             console.handler(.api, show: apis.show, change: apis.replaceSecret),
             console.handler(.editAPI, show: apis.showEdit, change: apis.change),
             console.handler(.deleteAPI, show: apis.askToDelete, change: apis.delete),
+            console.handler(.webhooks, show: webhooks.list),
+            console.handler(.newWebhook, show: webhooks.showNew, change: webhooks.add),
+            console.handler(.webhook, show: webhook.show, change: webhook.change),
+            console.handler(.editWebhook, show: webhooks.showEdit, change: webhooks.change),
+            console.handler(.deleteWebhook, show: webhooks.askToDelete, change: webhooks.delete),
             console.handler(.branding, show: branding.show, change: branding.change),
             console.handler(.mailPreview, show: MailPreview(console: console).show),
             console.handler(.audit, show: audit.show, change: audit.export),
@@ -52,65 +74,33 @@ struct AdministrationEndpoints: Sendable {
     }
 
     @Sendable
-    private func firstSteps(_ exchange: Console.Exchange) -> Reply {
-        let page = FirstStepsPage(
-            console: console.head(exchange, in: .administration),
-            paths: AdministrationPaths(console, exchange, at: .firstSteps),
-            newPath: console.path(.newClient), newScopePath: console.path(.newScope),
-            newAPIPath: console.path(.newAPI))
-        return Reply(.ok, .page(page))
-    }
-
-    @Sendable
     private func list(_ exchange: Console.Exchange) async throws -> Reply {
-        var owners: [UserIdentifier: User] = [:]
-        let clients = try await console.store.clients()
-        for owner in Set(clients.compactMap(\.owner)) { owners[owner] = try await console.store.user(owner) }
-        let summaries = clients.map { client in
-            ClientSummary(
-                client, words: exchange.words, issuer: console.settings.issuer,
-                owner: client.owner.flatMap { owners[$0] })
+        let action = console.path(.administration)
+        let filter = ClientFilter(exchange, developer: nil)
+        let found = try await console.clients(filter, at: action, exchange)
+        var waiting: [AdministrationPage.Waiting] = []
+        for (state, message) in [(ClientQuery.State.pending, WaitingMessage.pending), (.development, .inDevelopment)] {
+            let count = try await console.store.clientCount(matching: ClientQuery(state: state)).number
+            guard count > 0 else { continue }
+            waiting.append(
+                AdministrationPage.Waiting(
+                    text: exchange.words(LocalizedText(message, ["count": .number(count)])),
+                    path: ClientFilter.path(of: action, in: state)))
         }
-        // Clients that need attention come first: those that wait, PKCE exceptions, pending scopes, those in
-        // development, then unknown publishers.
-        func rank(_ client: ClientSummary) -> Int {
-            if client.isSuspended { return 5 }
-            if client.isPending { return 0 }
-            if client.hasPKCEException { return 1 }
-            if client.hasPendingScopes { return 2 }
-            return client.isInDevelopment ? 3 : client.isVouchedFor ? 5 : 4
-        }
-        let ordered = (0...5).flatMap { place in summaries.filter { rank($0) == place } }
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
             notice: exchange.notice(ClientNotice.self) ?? exchange.notice(BrandingNotice.self),
-            waiting: [
-                (WaitingMessage.pending, summaries.count { $0.isPending && !$0.isSuspended }),
-                (.inDevelopment, summaries.count { $0.isInDevelopment && !$0.isSuspended }),
-            ].filter { $0.1 > 0 }.map { exchange.words(LocalizedText($0.0, ["count": .number($0.1)])) },
-            cards: try await cards(exchange),
-            clients: ordered,
+            problems: filter.problems(exchange.words),
+            waiting: waiting,
+            filter: filter.form(exchange.words, action: action),
+            isEmpty: filter.isWhole && found.clients.isEmpty,
+            count: found.count,
+            clients: found.clients,
+            next: found.next,
             newPath: console.path(.newClient),
             paths: AdministrationPaths(console, exchange, at: .administration)
         )
-        return Reply(.ok, .page(page))
-    }
-
-    private func cards(_ exchange: Console.Exchange) async throws -> [AdministrationPage.Card] {
-        let registry = try await console.registry.atArrival()
-        var cards: [AdministrationPage.Card] = []
-        func add(_ name: LocalizedText, _ endpoint: Endpoint, _ count: () async throws -> String) async throws {
-            guard let path = console.path(endpoint, for: exchange) else { return }
-            cards.append(AdministrationPage.Card(name: exchange.words(name), count: try await count(), path: path))
-        }
-        try await add(LocalizedText("users.title"), .users) {
-            exchange.words(try await console.store.userCount(matching: UserQuery()).users)
-        }
-        try await add(LocalizedText("administration.scopes"), .scopes) {
-            String(try await registry.scopes().count)
-        }
-        try await add(LocalizedText("administration.apis"), .apis) { String(try await registry.resources().count) }
-        return cards
+        return Reply(filter.query == nil ? .badRequest : .ok, .page(page))
     }
 }
 

@@ -8,20 +8,26 @@ package struct AdministrationPage: ConsolePage, Hashable {
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The number of clients that wait for approval, and of those in development, in words; empty if there are none.
-    package var waiting: [String] = []
-    package var cards: [Card]
-    /// The clients, those that need attention first.
+    package var problems: [FormProblem] = []
+    /// The number of clients that wait for approval, and of those in development; empty if there are none.
+    package var waiting: [Waiting] = []
+    package var filter: ClientFilterForm
+    /// Whether there is no client, with any filter.
+    package var isEmpty: Bool = false
+    /// The number of clients, in words; nil on a later page, and if there is none.
+    package var count: String?
     package var clients: [ClientSummary]
+    /// The URL of the page with the next clients; nil if there are none.
+    package var next: String?
     /// The path of the registration form.
     package var newPath: String
     package var paths: AdministrationPaths
 
-    /// Another part of the administration, with the number of its records.
-    package struct Card: Sendable, Hashable {
-        package let name: String
-        /// The number of records, in words.
-        package let count: String
+    /// Clients in a state, with the number of them.
+    package struct Waiting: Sendable, Hashable {
+        /// The number of clients, in one sentence.
+        package let text: String
+        /// The URL of the list of these clients.
         package let path: String
     }
 }

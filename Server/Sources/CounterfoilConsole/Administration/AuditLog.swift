@@ -68,11 +68,7 @@ struct AuditLog: Sendable {
 
         /// The time zone; nil for a name that is not known.
         var timeZone: TimeZone? {
-            if zone.isEmpty { return .gmt }
-            guard zone.utf8.count <= 64,
-                zone.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "/_+-".contains($0)) })
-            else { return nil }
-            return TimeZone(identifier: zone)
+            zone.isEmpty ? .gmt : TimeZone(typed: zone)
         }
     }
 
@@ -297,6 +293,16 @@ struct AuditLog: Sendable {
                 request: event.outcome == .refused ? event.requestID : nil
             )
         }
+    }
+}
+
+extension TimeZone {
+    /// Parses the name of a time zone, such as `Europe/Oslo`; nil for a name that is not known.
+    init?(typed name: String) {
+        guard name.utf8.count <= 64,
+            name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "/_+-".contains($0)) })
+        else { return nil }
+        self.init(identifier: name)
     }
 }
 

@@ -77,8 +77,8 @@ package struct AuditPage: ConsolePage, Hashable {
 
 /// The paths of the administration pages that the user may see, with the current one marked; the others are nil.
 package struct AdministrationPaths: Sendable, Hashable {
-    /// The path of the first steps.
-    package let firstSteps: String?
+    /// The path of the first page.
+    package let overview: String?
     /// The path of the list of all clients.
     package let clients: String?
     /// The path of the search for users.
@@ -86,44 +86,53 @@ package struct AdministrationPaths: Sendable, Hashable {
     package let unregistered: String?
     package let scopes: String?
     package let apis: String?
+    package let webhooks: String?
     package let branding: String?
     /// The path of the mails; nil also if no mail is set up.
     package let mail: String?
     package let audit: String?
-    package let isAtFirstSteps: Bool
+    /// The path of the state of the server.
+    package let server: String?
+    package let isAtOverview: Bool
     package let isAtClients: Bool
     package let isAtUsers: Bool
     package let isAtUnregistered: Bool
     package let isAtScopes: Bool
     package let isAtAPIs: Bool
+    package let isAtWebhooks: Bool
     package let isAtBranding: Bool
     package let isAtMail: Bool
     package let isAtAudit: Bool
+    package let isAtServer: Bool
 
     init(_ console: Console, _ exchange: Console.Exchange, at endpoint: Endpoint) {
-        firstSteps = console.path(.firstSteps, for: exchange)
+        overview = console.path(.overview, for: exchange)
         clients = console.path(.administration, for: exchange)
         users = console.path(.users, for: exchange)
         unregistered = console.path(.unregisteredClients, for: exchange)
         scopes = console.path(.scopes, for: exchange)
         apis = console.path(.apis, for: exchange)
+        webhooks = console.path(.webhooks, for: exchange)
         branding = console.path(.branding, for: exchange)
         mail = console.mails.flatMap { _ in console.path(.mailPreview, for: exchange) }
         audit = console.path(.audit, for: exchange)
-        isAtFirstSteps = endpoint == .firstSteps
+        server = console.path(.server, for: exchange)
+        isAtOverview = endpoint == .overview
         isAtClients = endpoint == .administration
         isAtUsers = endpoint == .users
         isAtUnregistered = endpoint == .unregisteredClients
         isAtScopes = endpoint == .scopes
         isAtAPIs = endpoint == .apis
+        isAtWebhooks = endpoint == .webhooks
         isAtBranding = endpoint == .branding
         isAtMail = endpoint == .mailPreview
         isAtAudit = endpoint == .audit
+        isAtServer = endpoint == .server
     }
 
     /// The page to which the navigation leads; nil if the user may see none.
     var first: String? {
-        [clients, users, scopes, apis, unregistered, branding, mail, audit].lazy.compactMap(\.self).first
+        [clients, users, scopes, apis, unregistered, branding, mail, audit, server].lazy.compactMap(\.self).first
     }
 }
 

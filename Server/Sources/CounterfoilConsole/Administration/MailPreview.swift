@@ -31,7 +31,7 @@ struct MailPreview: Sendable {
             mailLanguage: language.rawValue,
             previews: mails.enumerated().map { number, mail in
                 MailPreviewPage.Preview(id: "mail-\(number)", mail: mail, plainText: mail.plainText)
-            })
+            }, testPath: console.path(.testMail))
         return Reply(.ok, .page(page))
     }
 }

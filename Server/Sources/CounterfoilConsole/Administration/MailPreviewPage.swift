@@ -27,4 +27,6 @@ package struct MailPreviewPage: ConsolePage, Hashable {
     /// The tag of the language of the mails.
     package var mailLanguage: String
     package var previews: [Preview]
+    /// The path of the form that sends a test mail.
+    package var testPath: String
 }

@@ -8,25 +8,37 @@ struct AccessibleClient: Sendable {
     let client: RegisteredClient
     /// Whether the user may change every client, and its policy.
     let byAdministrator: Bool
+    /// Whether the user owns the client or is an administrator, who may also delete it and hand it over.
+    let byOwner: Bool
 
-    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool) {
+    fileprivate init(_ client: RegisteredClient, byAdministrator: Bool, byOwner: Bool) {
         self.client = client
         self.byAdministrator = byAdministrator
+        self.byOwner = byOwner
     }
 }
 
-/// The access rule for clients that a person registered: their owner may manage them, and everyone with the right.
+/// The access rule for clients that a person registered: their owner may manage them, the users with whom the owner
+/// shares them, and everyone with the right.
 ///
-/// For other users, a client is treated as if it did not exist.
+/// For other users, a client is treated as if it did not exist. The owner and administrators alone may delete it.
 enum ClientAccess {
-    static func judge(_ client: RegisteredClient?, by user: User) -> AccessibleClient? {
-        guard let client, mayChange(client, user) else { return nil }
-        return AccessibleClient(client, byAdministrator: user.may(.writeClients))
+    /// Judges the access of a user to a client.
+    ///
+    /// - Parameters:
+    ///   - client: The client; nil if there is none.
+    ///   - user: The user.
+    ///   - isDeveloper: Whether the user manages the client with its owner.
+    static func judge(_ client: RegisteredClient?, by user: User, isDeveloper: Bool) -> AccessibleClient? {
+        guard let client, mayChange(client, user, isDeveloper: isDeveloper) else { return nil }
+        let byAdministrator = user.may(.writeClients)
+        return AccessibleClient(
+            client, byAdministrator: byAdministrator, byOwner: byAdministrator || client.owner == user.id)
     }
 
     /// Returns true if the user may change the client.
-    static func mayChange(_ client: RegisteredClient, _ user: User) -> Bool {
-        !client.isUnregistered && (user.may(.writeClients) || client.owner == user.id)
+    static func mayChange(_ client: RegisteredClient, _ user: User, isDeveloper: Bool) -> Bool {
+        !client.isUnregistered && (user.may(.writeClients) || client.owner == user.id || isDeveloper)
     }
 
     /// Returns true if the user may delete the client.
@@ -39,7 +51,8 @@ extension Console {
     /// Returns the client in the path if the user may change it, or else throws the error of ``refusal(_:)``.
     func accessibleClient(_ exchange: Exchange) async throws -> AccessibleClient {
         guard let id = exchange.request.parameters.clientID,
-            let accessible = ClientAccess.judge(try await registry.atArrival().client(id), by: exchange.user)
+            let accessible = ClientAccess.judge(
+                try await registry.atArrival().client(id), by: exchange.user, isDeveloper: exchange.isDeveloper)
         else { throw refusal(exchange) }
         return accessible
     }
@@ -67,7 +80,11 @@ extension Console {
 
     /// Creates the head of a page about a client, which has forms if the user may change the client.
     func head(_ exchange: Exchange, of client: RegisteredClient) -> ConsoleHead {
-        let mayChange = client.isUnregistered ? nil : ClientAccess.mayChange(client, exchange.user)
+        let mayChange =
+            client.isUnregistered
+            ? nil
+            : ClientAccess.mayChange(
+                client, exchange.user, isDeveloper: exchange.isDeveloper)
         return head(exchange, in: part(of: client, exchange), mayChange: mayChange)
     }
 
@@ -80,20 +97,27 @@ extension Console {
         return client
     }
 
-    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client, or else the
-    /// administration.
+    /// Returns the part of the console to which a client belongs: My Apps if it is the user's own client or shared with
+    /// the user, or else the administration.
     func part(of client: RegisteredClient, _ exchange: Exchange) -> ConsoleHead.Part {
-        client.owner == exchange.user.id ? .clients : .administration
+        isOwn(client, exchange) ? .clients : .administration
+    }
+
+    /// Returns whether the user sees the client in the path in My Apps.
+    private func isOwn(_ client: RegisteredClient, _ exchange: Exchange) -> Bool {
+        client.owner == exchange.user.id || exchange.isDeveloper
     }
 
     /// Returns the paths of the pages about a client, with the current page marked.
     func paths(
         of client: RegisteredClient, at part: ClientPaths.Part?, _ exchange: Exchange
     ) -> ClientPaths {
-        let isOwn = client.owner == exchange.user.id
+        let isOwn = isOwn(client, exchange)
+        let mayDelete = client.owner == exchange.user.id || exchange.user.may(.writeClients)
         let claims =
             client.type == .native && client.redirectURIs.contains { if case .https = $0.kind { true } else { false } }
-        let (mayChange, user) = (ClientAccess.mayChange(client, exchange.user), exchange.user)
+        let user = exchange.user
+        let mayChange = ClientAccess.mayChange(client, user, isDeveloper: exchange.isDeveloper)
         func path(_ endpoint: Endpoint) -> String { self.path(endpoint, of: client.id) }
         return ClientPaths(
             at: part,
@@ -106,18 +130,11 @@ extension Console {
             policy: user.may(.writeClients) ? path(.clientPolicy) : nil,
             signIns: user.may(.readAudit) ? signIns(to: client.id) : nil,
             decision: user.may(.readClients) ? path(.clientDecision) : nil,
-            delete: mayChange ? path(.deleteClient) : nil,
+            developers: mayChange ? path(.clientDevelopers) : nil,
+            delete: mayDelete ? path(.deleteClient) : nil,
             list: self.path(isOwn ? .clients : .administration),
             isOwn: isOwn
         )
-    }
-
-    /// Returns the number of users who allow a client something, in words; nil for a first-party client, which asks no
-    /// user.
-    func users(of client: RegisteredClient, _ words: Localizer) async throws -> String? {
-        guard !client.policy.isFirstParty else { return nil }
-        let limit = UnregisteredClientUse.consentLimit
-        return words(UnregisteredClientUse.text(users: try await store.userCount(of: client.id, atMost: limit)))
     }
 
     /// Reads the scopes that only approved clients get.

@@ -100,7 +100,7 @@ struct ClientDecisionForm: Sendable {
             backPath: console.path(isRegistered ? .client : .unregisteredClient, of: client.id),
             approval: client.canBeApproved ? exchange.words(DecisionMessage(approvalOf: client)) : nil,
             approvable: approvable,
-            users: try await console.users(of: client, exchange.words),
+            users: console.use(try await console.store.use(of: client.id), of: client, exchange)?.users,
             suspension: client.suspension.map {
                 exchange.words(
                     LocalizedText(

@@ -48,7 +48,7 @@ package struct ClientDecisionPage: ConsolePage, Hashable {
     package var approval: String?
     /// What an approval is for; nil for a client that cannot be approved, or is approved already.
     package var approvable: Approvable?
-    /// The number of users who allow the client something, in words; nil for a first-party client.
+    /// The number of users, in words; nil for a service.
     package var users: String?
     /// The time and the reason of the suspension, in two sentences; nil if the client is not suspended.
     package var suspension: String?

@@ -15,6 +15,7 @@ struct ClientEndpoints: Sendable {
     let decision: ClientDecisionForm
     let logo: ClientLogoForm
     let association: ClientAssociation
+    let developers: ClientDevelopers
 
     init(
         console: Console, encoder: LogoEncoder, associations: AssociationCheck?,
@@ -29,6 +30,7 @@ struct ClientEndpoints: Sendable {
         decision = ClientDecisionForm(console: console)
         logo = ClientLogoForm(console: console, encoder: encoder)
         association = ClientAssociation(console: console, check: associations, looks: associationChecks)
+        developers = ClientDevelopers(console: console)
     }
 
     var handlers: [EndpointHandler] {
@@ -46,6 +48,8 @@ struct ClientEndpoints: Sendable {
             console.handler(.clientPolicy, show: policy.show, change: policy.change),
             console.handler(.clientDecision, show: decision.show, change: decision.change),
             console.handler(.clientLogo, show: logo.show, change: logo.change),
+            console.handler(.clientDevelopers, show: developers.show, change: developers.change),
+            console.handler(.clientInvitations, change: developers.answer),
             console.handler(.clientAssociation, show: association.show, change: association.look),
         ]
     }
@@ -56,16 +60,36 @@ struct ClientList: Sendable {
     let console: Console
 
     func show(_ exchange: Console.Exchange) async throws -> Reply {
-        guard console.settings.registration.isOpen(to: exchange.user) else { throw RegistrationClosedError() }
-        let clients = try await console.store.clients(of: exchange.user.id)
+        let mayRegister = console.settings.registration.isOpen(to: exchange.user)
+        let asked = try await console.store.clientInvitations(of: exchange.user.id, at: exchange.now)
+        if !mayRegister, asked.isEmpty {
+            let own = try await console.store.clientCount(matching: ClientQuery(developer: exchange.user.id))
+            guard own.number > 0 else { throw RegistrationClosedError() }
+        }
+        let action = console.path(.clients)
+        let filter = ClientFilter(exchange, developer: exchange.user.id)
+        let found = try await console.clients(filter, at: action, exchange)
+        let invitations = console.path(.clientInvitations)
         let page = ClientsPage(
             console: console.head(exchange, in: .clients),
-            notice: exchange.notice(ClientNotice.self),
-            clients: clients.map { console.summary($0, exchange) },
-            newPath: console.path(.newClient),
-            apisPath: console.path(.availableAPIs)
+            notice: exchange.notice(ClientNotice.self) ?? exchange.notice(ClientTeamNotice.self),
+            problems: filter.problems(exchange.words),
+            invitations: asked.map { invitation in
+                ClientsPage.Invitation(
+                    clientID: invitation.client.id.rawValue, name: invitation.client.displayName,
+                    owner: invitation.owner.map { DisplayName(of: $0) })
+            },
+            invitationAction: invitations,
+            ticket: asked.isEmpty ? "" : console.ticket(exchange, for: invitations),
+            filter: filter.form(exchange.words, action: action),
+            isEmpty: filter.isWhole && found.clients.isEmpty,
+            count: found.count,
+            clients: found.clients,
+            next: found.next,
+            newPath: mayRegister ? console.path(.newClient) : nil,
+            apisPath: mayRegister ? console.path(.availableAPIs) : nil
         )
-        return Reply(.ok, .page(page))
+        return Reply(filter.query == nil ? .badRequest : .ok, .page(page))
     }
 
     /// Shows the APIs that clients can use: `/apps/apis`.

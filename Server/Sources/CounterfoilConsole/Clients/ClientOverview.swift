@@ -48,7 +48,8 @@ struct ClientOverview: Sendable {
             refreshes: try await refreshes(of: client, words: words),
             pkceDanger: try await pkceDangers(client, words: words),
             registered: registered(client, owner: owner, words: words),
-            users: try await console.users(of: client, words),
+            use: console.use(try await console.store.use(of: client.id), of: client, exchange),
+            developers: try await console.store.developers(of: client.id).map { DisplayName(of: $0.user) },
             paths: console.paths(of: client, at: .overview, exchange),
             authentication: client.authenticationMethods.joined(separator: ", "),
             pendingMachineScope: client.pendingMachineScope.isEmpty

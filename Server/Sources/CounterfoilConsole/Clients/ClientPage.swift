@@ -110,8 +110,10 @@ package struct ClientPage: ConsolePage, Hashable {
     package var pkceDanger: String?
     /// The day of the registration and, if known, the owner, in one sentence.
     package var registered: String
-    /// The number of users who allow the client something, in words; nil for a first-party client.
-    package var users: String?
+    /// The use of the client; nil for a service.
+    package var use: ClientSummary.Use?
+    /// The users who manage the client with its owner.
+    package var developers: [DisplayName] = []
     package var paths: ClientPaths
     /// The methods of client authentication, `token_endpoint_auth_method` (RFC 7591 §2).
     package var authentication: String = "none"

@@ -11,6 +11,7 @@ package struct ClientPaths: Sendable, Hashable {
         case association
         case policy
         case decision
+        case developers
     }
 
     package var overview: String
@@ -29,7 +30,9 @@ package struct ClientPaths: Sendable, Hashable {
     package var signIns: String?
     /// The path of the page for the approval and the suspension; nil unless the user may see every client.
     package var decision: String?
-    /// The path of the deletion; nil unless the user may change the client.
+    /// The path of the users who manage the client; nil unless the user may change the client.
+    package var developers: String?
+    /// The path of the deletion; nil unless the user owns the client or may change every client.
     package var delete: String?
     /// The path of the list in which this user sees the client.
     package var list: String
@@ -46,12 +49,13 @@ package struct ClientPaths: Sendable, Hashable {
     package let isAtAssociation: Bool
     package let isAtPolicy: Bool
     package let isAtDecision: Bool
+    package let isAtDevelopers: Bool
 
     /// Creates the paths; `part` is the current page, or nil if the current page is none of them.
     package init(
         at part: Part?, overview: String, edit: String?, connect: String, logo: String?, secrets: String? = nil,
         association: String? = nil, policy: String? = nil, signIns: String? = nil, decision: String? = nil,
-        delete: String?, list: String,
+        developers: String? = nil, delete: String?, list: String,
         isOwn: Bool
     ) {
         self.overview = overview
@@ -63,6 +67,7 @@ package struct ClientPaths: Sendable, Hashable {
         self.policy = policy
         self.signIns = signIns
         self.decision = decision
+        self.developers = developers
         self.delete = delete
         self.list = list
         self.isOwn = isOwn
@@ -74,5 +79,6 @@ package struct ClientPaths: Sendable, Hashable {
         isAtAssociation = part == .association
         isAtPolicy = part == .policy
         isAtDecision = part == .decision
+        isAtDevelopers = part == .developers
     }
 }

@@ -24,7 +24,17 @@ package struct ClientSummary: Sendable, Hashable {
     package var isInDevelopment: Bool
     /// The developer who owns the client; nil if the list does not show owners.
     package var owner: DisplayName?
+    /// The use of the client; nil if it is not shown.
+    package var use: Use?
     package var path: String
+
+    /// The use of a client by users, in words.
+    package struct Use: Sendable, Hashable {
+        /// The number of users.
+        package var users: String
+        /// The time of the last use; nil if there was none.
+        package var lastUsed: String?
+    }
 
     init(_ client: RegisteredClient, words: Localizer, issuer: Issuer, owner: User? = nil) {
         clientID = client.id.rawValue

@@ -1,18 +1,38 @@
 package import CounterfoilServer
 
-/// The list of a developer's own clients.
+/// The list of the clients that a developer owns or manages with their owners.
 package struct ClientsPage: ConsolePage, Hashable {
     package static let template = "applications"
+
+    /// A client that another developer asks the user to manage, too.
+    package struct Invitation: Sendable, Hashable {
+        package var clientID: String
+        package var name: DisplayName
+        /// The owner; nil if there is none.
+        package var owner: DisplayName?
+    }
 
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
-    /// The clients, oldest first.
+    package var problems: [FormProblem] = []
+    package var invitations: [Invitation] = []
+    /// The path that the answers to invitations are posted to.
+    package var invitationAction: String = ""
+    /// The anti-CSRF token of the answers.
+    package var ticket: String = ""
+    package var filter: ClientFilterForm
+    /// Whether there is no client, with any filter.
+    package var isEmpty: Bool = false
+    /// The number of clients, in words; nil on a later page, and if there is none.
+    package var count: String?
     package var clients: [ClientSummary]
-    /// The path of the registration form.
-    package var newPath: String
-    /// The path of the list of APIs.
-    package var apisPath: String
+    /// The URL of the page with the next clients; nil if there are none.
+    package var next: String?
+    /// The path of the registration form; nil if the user may not register a client.
+    package var newPath: String?
+    /// The path of the list of APIs; nil if the user may not register a client.
+    package var apisPath: String?
 }
 
 /// The APIs that clients can use.

@@ -71,7 +71,8 @@ struct RedirectURIVerdicts: Sendable {
         if !named.isEmpty {
             guard let id = ClientIdentifier(named),
                 let client = ClientAccess.judge(
-                    try await console.registry.atArrival().client(id), by: exchange.user)?.client
+                    try await console.registry.atArrival().client(id), by: exchange.user,
+                    isDeveloper: try await console.store.isDeveloper(exchange.user.id, of: id))?.client
             else { throw NotFoundError() }
             return Subject(client)
         }

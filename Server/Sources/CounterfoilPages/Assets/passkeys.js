@@ -33,12 +33,20 @@
     });
   };
 
+  /* What the browser can do, as far as it says so (WebAuthn §5.1.7 and §5.1.8). */
+  const capabilities = async () => await PublicKeyCredential.getClientCapabilities?.() ?? {
+    userVerifyingPlatformAuthenticator:
+      await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable?.(),
+  };
+
+  /* The browser handles one request at a time. */
+  let pending;
+
   for (const form of document.querySelectorAll('form[data-passkey]')) {
     const button = form.querySelector('button[data-ask]');
     const problem = form.querySelector('[data-problem]');
     const adds = form.dataset.passkey === 'create';
     const isUpgrade = form.dataset.mediation === 'conditional';
-    let pending;
 
     const ask = async (mediation) => {
       pending?.abort();
@@ -57,9 +65,18 @@
     };
 
     if (isUpgrade) {
-      PublicKeyCredential.getClientCapabilities?.().then(
-        (can) => { if (can.conditionalCreate) return ask('conditional'); }).catch(() => {});
+      /* Not in place of what the user has asked for meanwhile. */
+      capabilities().then((can) => {
+        if (can.conditionalCreate && !pending) return ask('conditional');
+      }).catch(() => {});
       continue;
+    }
+    /* After the password, the server offers a passkey in a browser that can create one on this device. */
+    const { can_create_passkey: ability } = form.elements;
+    if (ability) {
+      capabilities().then((can) => {
+        if (can.userVerifyingPlatformAuthenticator) ability.value = 'true';
+      }).catch(() => {});
     }
     button.addEventListener('click', async (event) => {
       /* Enter in a field of the form presses a submit button, too. */

@@ -82,6 +82,7 @@ extension Tables {
             -- The only change of an event: the pseudonym replaces a deleted user, and names of the user go.
             ELSIF NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.kind = OLD.kind
                 AND NEW.outcome = OLD.outcome AND NEW.client_id IS NOT DISTINCT FROM OLD.client_id
+                AND NEW.action IS NOT DISTINCT FROM OLD.action
                 AND NEW.grant_id IS NULL AND NEW.request_id IS NULL
                 AND NEW.source IS NULL AND (NEW.detail IS NULL OR NEW.detail = OLD.detail)
                 AND EXISTS (

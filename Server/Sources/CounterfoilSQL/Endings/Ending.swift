@@ -10,8 +10,9 @@ package struct Ending: Sendable, Hashable {
             userGroup, userAttribute, invitation
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
-            clientSecret
-        case registrationToken, api, apiChanged, apiSecret, scope, scopeReserved, policyChanged, signingKey
+            clientSecret, clientDeveloper
+        case registrationToken, api, apiChanged, apiSecret, scope, scopeReserved, policyChanged, signingKey,
+            webhook
 
         /// The name in the store and in a journal.
         package var name: String {
@@ -37,6 +38,7 @@ package struct Ending: Sendable, Hashable {
             case .clientRegistrationToken: "client-registration-token"
             case .clientMachineScope: "client-machine-scope"
             case .clientSecret: "client-secret"
+            case .clientDeveloper: "client-developer"
             case .registrationToken: "registration-token"
             case .api: "api"
             case .apiChanged: "api-changed"
@@ -45,6 +47,7 @@ package struct Ending: Sendable, Hashable {
             case .scopeReserved: "scope-reserved"
             case .policyChanged: "policy-changed"
             case .signingKey: "signing-key"
+            case .webhook: "webhook"
             }
         }
 
@@ -63,11 +66,11 @@ package struct Ending: Sendable, Hashable {
     package let kind: String
     /// The identifier of what has ended.
     ///
-    /// For a user, and for a second factor, it is the number of the user in the store. For a session, a passkey, a
-    /// recovery code, an invitation, a secret or a token, it is the SHA-256 digest.
+    /// For a user, a second factor and a co-developer, it is the number of the user in the store. For a session, a
+    /// passkey, a recovery code, an invitation, a secret or a token, it is the SHA-256 digest.
     package let subject: String
-    /// The scopes that a grant or a client has left, the client of a consent, the name of a group or an attribute, or
-    /// the digest of a second factor that the user has set up, which ends the sign-in without it.
+    /// The scopes that a grant or a client has left, the client of a consent or a co-developer, the name of a group or
+    /// an attribute, or the digest of a second factor that the user has set up, which ends the sign-in without it.
     package let detail: String?
 
     package init(number: Int64, at: Int64, kind: String, subject: String, detail: String?) {

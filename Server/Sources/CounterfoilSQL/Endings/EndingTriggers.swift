@@ -149,6 +149,9 @@ package struct EndingTrigger: Sendable {
             .update(columns: "machine_scope", condition: "NEW.machine_scope <> OLD.machine_scope"),
             subject: .text("id"), detail: .expression("NEW.machine_scope")),
         EndingTrigger(.clientSecret, "client_secrets", .deletion, subject: .hexadecimal("digest")),
+        EndingTrigger(
+            .clientDeveloper, "client_developers", .deletion, subject: .user("person_id"),
+            detail: .expression("OLD.client_id")),
     ]
 
     private static let settings = [
@@ -176,6 +179,9 @@ package struct EndingTrigger: Sendable {
             .policyChanged, "unregistered_client_policy",
             .update(columns: "revision", condition: "NEW.revision <> OLD.revision"), subject: .text("id")),
         EndingTrigger(.signingKey, "signing_keys", .deletion, subject: .text("id")),
+        EndingTrigger(.webhook, "webhooks", .deletion, subject: .text("id")),
+        EndingTrigger(
+            .webhook, "webhooks", .update(columns: "url", condition: "NEW.url <> OLD.url"), subject: .text("id")),
     ]
 
     /// The statements that create the triggers, in their order.

@@ -105,6 +105,12 @@ extension SQLConnection {
                 "UPDATE clients SET machine_scope = ?2, revision = revision + 1 WHERE id = ?1", subject,
                 Self.common(stored, ending.detail ?? ""))
         case .clientSecret: try send("DELETE FROM client_secrets WHERE digest = ?", try digest(subject))
+        case .clientDeveloper:
+            try send(
+                """
+                DELETE FROM client_developers
+                WHERE person_id = (SELECT id FROM people WHERE \(Self.isUser)) AND client_id = ?3
+                """, repetition.user, repetition.latestUser, ending.detail ?? "")
         case .invitation: try send("DELETE FROM invitations WHERE digest = ?", try digest(subject))
         case .registrationToken: try send("DELETE FROM initial_access_tokens WHERE digest = ?", try digest(subject))
         case .api: try send("DELETE FROM resources WHERE client_id = ?", subject)
@@ -112,6 +118,7 @@ extension SQLConnection {
             try send("UPDATE resources SET secret = ?2 WHERE client_id = ?1", subject, Data(RandomBytes().bytes(32)))
         case .scopeReserved: try send("UPDATE scopes SET is_reserved = 1 WHERE name = ?", subject)
         case .signingKey: try send("DELETE FROM signing_keys WHERE id = ?", subject)
+        case .webhook: try send("UPDATE webhooks SET state = 'paused', revision = revision + 1 WHERE id = ?", subject)
         case .userDeleted, .client, .clientChanged, .scope, .apiChanged, .policyChanged, nil: break
         }
     }

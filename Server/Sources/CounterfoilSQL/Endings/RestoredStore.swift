@@ -126,7 +126,8 @@ package struct RestoredStore: Sendable {
     /// Ends every sign-in: sessions, grants with their codes and tokens, and requests that are not answered yet.
     ///
     /// It also deletes the signing keys, so that access tokens which APIs verify themselves are refused, the tokens
-    /// for registrations, and the invitations. The next start of a server creates new signing keys.
+    /// for registrations, and the invitations, and pauses the webhooks. The next start of a server creates new signing
+    /// keys.
     package func endSignIns() async throws(StoreFault) {
         try await begin()
         let time = now.microseconds
@@ -142,6 +143,10 @@ package struct RestoredStore: Sendable {
             "UPDATE consents SET remembered = '', remembered_at = '' WHERE \(rows)"
         }
         try await inBatches("signing_keys", key: "id") { rows in "DELETE FROM signing_keys WHERE \(rows)" }
+        // A receiver that was removed or moved after the copy gets no events.
+        try await inBatches("webhooks", key: "id", where: "state = 'active'") { rows in
+            "UPDATE webhooks SET state = 'paused', revision = revision + 1 WHERE \(rows)"
+        }
     }
 
     /// Changes rows of a table in transactions of a limited size, until none is left.

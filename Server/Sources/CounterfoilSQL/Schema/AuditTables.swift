@@ -14,7 +14,8 @@ extension StoreSchema {
             grant_id TEXT,
             source TEXT COLLATE BINARY,
             request_id TEXT COLLATE BINARY,
-            detail TEXT
+            detail TEXT,
+            action TEXT COLLATE BINARY
         ) STRICT;
         CREATE INDEX audit_time ON audit (at, number);
         CREATE INDEX audit_person ON audit (person_id, at, number) WHERE person_id IS NOT NULL;

@@ -15,6 +15,8 @@ extension StoreSchema {
             -- The version of the terms that the user accepted last, and the time.
             terms_version TEXT,
             terms_accepted_at INTEGER,
+            -- The time at which the user was offered a passkey after a sign-in with a password; it happens once.
+            passkey_offered_at INTEGER,
             -- Whether the user has a row in `second_factors`, whose loss turns nothing off.
             has_second_factor INTEGER NOT NULL DEFAULT 0 CHECK (has_second_factor IN (0, 1)),
             -- Whether the password begins no session until the user has chosen another one.
@@ -92,6 +94,8 @@ extension StoreSchema {
             -- The fingerprint of the server key that encrypted the secret.
             sealed_by TEXT COLLATE BINARY NOT NULL,
             created_at INTEGER NOT NULL,
+            -- Whether an authenticator app has the secret; if not, the user has security keys only.
+            has_app INTEGER NOT NULL CHECK (has_app IN (0, 1)),
             -- The time step of the last accepted code (RFC 6238).
             last_step INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
@@ -175,7 +179,7 @@ extension StoreSchema {
             has_refresh_tokens INTEGER NOT NULL DEFAULT 0 CHECK (has_refresh_tokens IN (0, 1))
         ) STRICT;
         CREATE INDEX grants_person_client ON grants (person_number, client_id);
-        CREATE INDEX grants_client ON grants (client_id);
+        CREATE INDEX grants_client ON grants (client_id, person_number);
         CREATE INDEX grants_session ON grants (session_id)
             WHERE session_id IS NOT NULL AND revoked_at IS NULL AND session_ended_at IS NULL;
         CREATE INDEX grants_revoked ON grants (revoked_at) WHERE revoked_at IS NOT NULL;

@@ -118,12 +118,22 @@ extension StoreSchema {
         CREATE INDEX kept_answers_expiry ON kept_answers (expires_at);
         """
 
-    /// The heartbeat of the server with its clock, and the earlier outages of the store.
+    /// The earlier outages of the store, and the numbers of events for charts.
     static let operation = """
         CREATE TABLE outages (
             began_at INTEGER NOT NULL PRIMARY KEY,
             ended_at INTEGER NOT NULL
         ) STRICT;
+
+        -- How often an event happened in an hour. The slots are for several servers on one database.
+        CREATE TABLE activity_counts (
+            -- The beginning of the hour.
+            hour INTEGER NOT NULL,
+            kind TEXT COLLATE BINARY NOT NULL,
+            slot INTEGER NOT NULL,
+            count INTEGER NOT NULL CHECK (count > 0),
+            PRIMARY KEY (hour, kind, slot)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// The tables of what several servers count and decide together: failed attempts, the networks whose attempts count

@@ -34,6 +34,8 @@ extension StoreSchema {
             type TEXT COLLATE BINARY NOT NULL,
             owner_id TEXT COLLATE BINARY REFERENCES people (id),
             name TEXT NOT NULL,
+            -- The name in the form in which `ClientSearch` compares it.
+            name_key TEXT COLLATE BINARY NOT NULL,
             publisher TEXT,
             consent_text TEXT,
             privacy_uri TEXT,
@@ -90,6 +92,11 @@ extension StoreSchema {
         CREATE INDEX clients_source ON clients (source, changed_at) WHERE source <> 'console';
         CREATE INDEX clients_host ON clients (source, host, created_at, id) WHERE source <> 'console';
         CREATE INDEX clients_registered ON clients (created_at) WHERE source = 'console';
+        CREATE INDEX clients_newest ON clients (created_at, id) WHERE source = 'console';
+        CREATE INDEX clients_name ON clients (name_key, id, created_at, source) WHERE source = 'console';
+        CREATE INDEX clients_approval ON clients (approval, name_key, id) WHERE source = 'console';
+        CREATE INDEX clients_suspended ON clients (name_key, id)
+            WHERE source = 'console' AND suspended_at IS NOT NULL;
         CREATE INDEX clients_associated ON clients (created_at) WHERE \(StoreQuery.isAssociated);
         CREATE INDEX clients_idle_lifetime ON clients (refresh_idle_lifetime) WHERE \(StoreQuery.setsIdleLifetime);
 
@@ -117,6 +124,23 @@ extension StoreSchema {
             created_at INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX client_secrets_client ON client_secrets (client_id);
+
+        -- The users who manage a client together with its owner, and those who are asked to.
+        CREATE TABLE client_developers (
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            accepted_at INTEGER,
+            -- The time from which an invitation cannot be accepted.
+            expires_at INTEGER CHECK ((expires_at IS NULL) = (accepted_at IS NOT NULL)),
+            PRIMARY KEY (client_id, person_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX client_developers_person ON client_developers (person_id);
+
+        -- The last use of each client by a user, at most an hour before the true time, so that few commits change it.
+        CREATE TABLE client_uses (
+            client_id TEXT COLLATE BINARY NOT NULL PRIMARY KEY REFERENCES clients (id) ON DELETE CASCADE,
+            last_used_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
 
         -- How often a client was served without S256. The slots are for several servers on one database.
         CREATE TABLE pkce_exceptions (

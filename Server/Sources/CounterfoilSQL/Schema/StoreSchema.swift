@@ -12,7 +12,7 @@ package enum SchemaDialect: Sendable { case sqlite, postgreSQL }
 /// deleted after that row, some at a time.
 package enum StoreSchema {
     private static let all = [
-        users, registry, grants, requests, logout, mails, signUps, keptAnswers, audit, operation, shared,
+        users, registry, grants, requests, logout, mails, signUps, keptAnswers, audit, webhooks, operation, shared,
         certificateOrders, endings,
     ]
 

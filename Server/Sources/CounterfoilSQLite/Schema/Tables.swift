@@ -79,7 +79,7 @@ enum Tables {
         CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
             WHEN NOT (
                 NEW.number = OLD.number AND NEW.at = OLD.at AND NEW.kind = OLD.kind
-                AND NEW.outcome = OLD.outcome AND NEW.client_id IS OLD.client_id
+                AND NEW.outcome = OLD.outcome AND NEW.client_id IS OLD.client_id AND NEW.action IS OLD.action
                 AND NEW.grant_id IS NULL AND NEW.request_id IS NULL
                 AND NEW.source IS NULL AND (NEW.detail IS NULL OR NEW.detail IS OLD.detail)
                 AND EXISTS (

@@ -70,13 +70,21 @@ struct AdministrationAPI: Sendable {
 
     private func openAPI() throws -> Reply {
         guard settings.offersAdministrationAPI else { throw NotFoundError() }
-        let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
-        let served = text.replacing(Self.documentedIssuer, with: settings.issuer.endpoint(""))
-        return Reply(.ok, .json(Array(served.utf8)), fields: [.cacheControl: "public, max-age=300"])
+        let issuer = settings.issuer.endpoint("")
+        let document = Self.documents.withLock { documents in
+            if let known = documents[issuer] { return known }
+            let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+            let served = Array(text.replacing(Self.documentedIssuer, with: issuer).utf8)
+            documents[issuer] = served
+            return served
+        }
+        return Reply(.ok, .json(document), fields: [.cacheControl: "public, max-age=300"])
     }
 
     /// The issuer in the OpenAPI document, in place of which the served document has that of the server.
     private static let documentedIssuer = "https://id.example.com"
+    /// The served documents by issuer, of which a process has one.
+    private static let documents = Mutex<[String: [UInt8]]>([:])
 
     /// Returns the metadata of the API as a protected resource (RFC 9728 §2).
     private func metadata() async throws -> Reply {

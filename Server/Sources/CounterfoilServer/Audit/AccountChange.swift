@@ -3,7 +3,8 @@ package import CounterfoilStore
 package import Foundation
 import HTTPTypes
 
-/// A change of the ways in which a user signs in, or of the email address, of which the user gets a notice by mail.
+/// A change of the ways in which a user signs in, of the email address, or of the apps that the user manages, of which
+/// the user gets a notice by mail.
 ///
 /// It decides the kind and the detail of the audit event, and thereby the notice and the line in the account.
 package enum AccountChange: Sendable, Hashable, CaseIterable {
@@ -43,11 +44,34 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
     case recoveryCodeUsed
     /// The email address was changed or removed; the notice goes to the former one.
     case emailChanged
+    /// A developer has asked the user to manage a client together.
+    case appInvited
+    /// An administrator has made the user a developer of a client.
+    case appAdded
+    /// The user manages a client no more.
+    case appRemoved
+    /// The user has become the owner of a client.
+    case appReceived
 
     /// The kind of the audit event.
     package var kind: AuditEvent.Kind { record.kind }
     /// The detail of the audit event.
     package var detail: String { record.detail }
+
+    /// The action of the audit event; nil if the kind says it.
+    package var action: AuditEvent.Action? {
+        switch self {
+        case .passkeyAdded, .passkeyAddedByLink: .passkeyAdded
+        case .passkeyRemoved, .passkeysRemoved: .passkeyRemoved
+        case .secondFactorSetUp, .securityKeyAdded: .secondFactorAdded
+        case .secondFactorRemoved, .secondFactorReset, .securityKeyRemoved: .secondFactorRemoved
+        case .emailChanged: .userEmailChanged
+        case .passwordChanged, .passwordSet, .temporaryPasswordSet, .passwordSetByMail, .passwordSetByOperatorLink,
+            .passwordSetByRecoveryCode, .passwordChosen, .passwordAdded, .passwordRemoved, .secondFactorReplaced,
+            .recoveryCodesReplaced, .recoveryCodeUsed, .appInvited, .appAdded, .appRemoved, .appReceived:
+            nil
+        }
+    }
 
     private var record: (kind: AuditEvent.Kind, detail: String) {
         switch self {
@@ -73,6 +97,10 @@ package enum AccountChange: Sendable, Hashable, CaseIterable {
         case .recoveryCodesReplaced: (.secondFactor, "new recovery codes")
         case .recoveryCodeUsed: (.signIn, "second factor: recovery code")
         case .emailChanged: (.account, "changed the email address")
+        case .appInvited: (.account, "asked to manage an app")
+        case .appAdded: (.account, "manages an app")
+        case .appRemoved: (.account, "manages an app no more")
+        case .appReceived: (.account, "owns an app")
         }
     }
 
@@ -128,6 +156,6 @@ extension Auditor {
         let notice = try await notices?.notice(
             of: change, to: user, from: ChangeOrigin(request), in: request.language, now: now)
         return event(change.kind, by: request, user: user.id, client: client, detail: change.detail, now: now)
-            .notifying(by: notice)
+            .named(change.action).notifying(by: notice)
     }
 }

@@ -54,7 +54,8 @@ package struct Auditor: Sendable {
     func signInToClient(_ request: IncomingRequest, under grant: Grant, now: Date) -> AuditEvent {
         event(
             .signIn, by: request, user: grant.userID, client: grant.clientID, grant: grant.id,
-            detail: "existing session", now: now)
+            detail: "existing session", now: now
+        ).named(.clientSignedIn)
     }
 
     /// Counts the events that a commit has appended.

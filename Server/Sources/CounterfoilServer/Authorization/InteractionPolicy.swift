@@ -26,6 +26,16 @@ enum InteractionPolicy {
         /// The next step would be a page, but `prompt=none` forbids it; the client gets this error.
         case refuse(OAuthError)
 
+        /// Whether the user may be offered a passkey first.
+        ///
+        /// A step that the request or the service demands comes before.
+        var allowsPasskeyOffer: Bool {
+            switch self {
+            case .askConsent, .confirm, .answer: true
+            case .signIn, .signUp, .stepUp, .acceptTerms, .needsOtherUser, .refuse: false
+            }
+        }
+
         /// Whether the user sees a page next.
         var showsPage: Bool {
             switch self {

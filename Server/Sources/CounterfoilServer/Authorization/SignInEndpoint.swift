@@ -30,7 +30,7 @@ struct SignInEndpoint: Sendable {
             case .again(let again):
                 guard let confirmed else { return .page(try pages.signIn(exchange, again: again)) }
                 return .page(try await pages.stepUp(exchange, session: confirmed, with: .passkey, again: again))
-            case .signedIn(let session, let cookies, let codes):
+            case .signedIn(let session, let cookies, let codes, let canCreatePasskey):
                 guard codes.isEmpty else {
                     // The user writes the codes down first.
                     let next = pages.afterSignIn(exchange, session: session, within: PendingSignIn.lifetime)
@@ -38,11 +38,23 @@ struct SignInEndpoint: Sendable {
                 }
                 // Also an error is sent with the cookies: the session of the former ones has ended.
                 return await flow.outcome(at: target) {
-                    try await flow.proceed(exchange, session: session, signedInForThis: true, by: pages)
+                    if canCreatePasskey, let offer = try await offerPasskey(exchange, session) { return .page(offer) }
+                    return try await flow.proceed(exchange, session: session, signedInForThis: true, by: pages)
                 }
                 .setting(cookies)
             }
         }
+    }
+
+    /// Returns the page that offers a passkey; nil if something else comes first, or if the user gets no offer.
+    private func offerPasskey(_ exchange: AuthorizationExchange, _ session: LiveSession) async throws -> Reply? {
+        let step = try await flow.next(for: exchange, session: session, signedInForThis: true)
+        guard step.allowsPasskeyOffer, !exchange.authorization.request.prompt.contains(.none) else { return nil }
+        return try await pages.signInForm.passkeyOffers.offer(
+            to: session,
+            PasskeyOfferQuestion(
+                door: .authorization, request: exchange.pendingRequest, isSignedInForThis: true),
+            clientName: exchange.clientName, on: exchange.request, now: exchange.now)
     }
 }
 

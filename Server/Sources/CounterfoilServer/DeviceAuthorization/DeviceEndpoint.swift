@@ -118,7 +118,7 @@ struct DeviceEndpoint: Sendable {
             return try await withExchange(of: code, for: confirmed, on: request, now: now) { exchange in
                 try await pages.stepUp(exchange, session: confirmed, with: .passkey, again: again)
             }
-        case .signedIn(let session, let cookies, let codes):
+        case .signedIn(let session, let cookies, let codes, _):
             let lifetime = codes.isEmpty ? 60 : PendingSignIn.lifetime
             return pages.afterSignIn(submission.pendingRequest, session: session, within: lifetime, now: now)
                 .showing(codes).setting(cookies)

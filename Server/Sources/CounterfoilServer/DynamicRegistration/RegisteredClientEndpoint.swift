@@ -94,7 +94,8 @@ struct RegisteredClientEndpoint: Sendable {
     /// Deletes the client with its secret, its grants and its tokens (RFC 7592 §2.3).
     private func delete(_ owner: Owner, by request: IncomingRequest, now: Date) async throws -> Reply {
         let event = auditor.event(
-            .client, by: request, client: owner.client.id, detail: "deleted its own registration", now: now)
+            .client, by: request, client: owner.client.id, detail: "deleted its own registration", now: now
+        ).named(.clientDeleted)
         guard try await store.removeClient(owner.client.id, recording: [event]) else { throw Self.deleted }
         auditor.countRecorded(event)
         return Reply(.noContent)

@@ -73,7 +73,8 @@ struct RegistrationEndpoint: Sendable {
         }
         let event = auditor.event(
             .client, by: request, client: client.id, detail: "registered itself, type \(client.type.rawValue)",
-            now: now)
+            now: now
+        ).named(.clientCreated)
         let outcome = try await store.addSelfRegisteredClient(
             client, secret: record, unusedLimit: Self.unusedLimit, recording: [event])
         switch outcome {

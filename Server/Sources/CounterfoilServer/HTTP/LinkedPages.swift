@@ -1,6 +1,6 @@
 /// The pages for signed-in users to which endpoints of the protocol lead.
 package struct LinkedPages: Sendable {
-    /// The page to which `/` redirects.
+    /// The page of a user to which errors and completed actions lead.
     let home: Endpoint
     /// The sign-in page for a user who opened this server directly, not at the request of a client.
     let signIn: Endpoint

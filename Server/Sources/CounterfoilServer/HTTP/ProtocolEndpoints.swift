@@ -8,13 +8,15 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, recovery, signUp, terms, passwordChange, passkeyEndpoints,
+        logoutAnswer, registration, registeredClient, setup, recovery, signUp, terms, passkeyOffer, passwordChange,
+        passkeyEndpoints,
         logo, callback,
         appleAssociation,
         androidAssociation,
     ]
 
-    /// The root of the server, which redirects every browser to the home page (``ServerPages``).
+    /// The root of the server, which redirects every browser to the sign-in page (``ServerPages``), and so to the first
+    /// page of a signed-in user.
     public static let home = Endpoint(
         name: "home", path: "/", methods: [.get, .head], bodyLimit: 0, answersUsers: true, location: .root)
 
@@ -113,7 +115,7 @@ extension Endpoint {
     /// The page behind the one-time link with which the first owner creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
 
-    // The form of the next three can contain an authorization request, which an app can have opened in a popup.
+    // The form of the next four can contain an authorization request, which an app can have opened in a popup.
 
     /// The page on which a user who cannot sign in sets a new password, and to which links lead.
     public static let recovery = form("recovery", "/recover").with { $0.keepsOpener = true }
@@ -123,6 +125,10 @@ extension Endpoint {
 
     /// The page on which a signed-in user accepts the terms of the service.
     public static let terms = form("terms", "/terms").with { $0.keepsOpener = true }
+
+    /// The endpoint that the form of the page with the offer of a passkey is posted to.
+    public static let passkeyOffer = posting("passkeyOffer", "/passkey-offer", bodyLimit: 128 * 1024)
+        .with { $0.keepsOpener = true }
 
     /// The URL at which password managers find the change of the password (W3C change-password URL).
     public static let passwordChange = Endpoint(

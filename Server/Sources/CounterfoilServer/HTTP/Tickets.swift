@@ -41,6 +41,8 @@ package struct Ticket: Sendable {
         case newAccount = "new account"
         /// The page on which a signed-in user accepts the terms of the service.
         case terms = "terms"
+        /// The page on which a user who has just signed in with a password can create a passkey.
+        case passkeyOffer = "passkey offer"
         /// A page of the console for signed-in users.
         case console = "console"
         /// The question of an operator how the server sees a request (``AddressCheck``).

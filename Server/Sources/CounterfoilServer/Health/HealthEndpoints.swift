@@ -8,7 +8,8 @@ import HTTPTypes
 /// - `/readyz` reports readiness: it fails while the process stops, and while the store does not answer or refuses
 ///   commits.
 /// - `/readyz/process` reports the readiness of the process, independent of the store.
-/// - `/` redirects to the home page, and `/.well-known/change-password` to the page that changes the password.
+/// - `/` redirects to the sign-in page, which leads each user on, and `/.well-known/change-password` to the page that
+///   changes the password.
 /// - `/.well-known/passkey-endpoints` names the page on which a user adds and deletes passkeys.
 struct HealthEndpoints: Sendable {
     let settings: ServerSettings
@@ -18,7 +19,7 @@ struct HealthEndpoints: Sendable {
 
     var handlers: [EndpointHandler] {
         [
-            EndpointHandler(.home) { _, _ in .seeOther(settings.issuer.path + pages.home.path) },
+            EndpointHandler(.home) { _, _ in .seeOther(settings.issuer.path + pages.signIn.path) },
             EndpointHandler(.passwordChange) { _, _ in .seeOther(settings.issuer.path + pages.passwordChange.path) },
             EndpointHandler(.passkeyEndpoints) { _, _ in
                 guard PasskeyCeremonies(settings.issuer) != nil else { throw NotFoundError() }

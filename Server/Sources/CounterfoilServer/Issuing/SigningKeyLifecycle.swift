@@ -92,35 +92,21 @@ package struct KeyRotation: Sendable {
     /// - Parameters:
     ///   - algorithm: The algorithm.
     ///   - beginning: The time at which the key begins to sign.
+    ///   - shown: The current key that the caller knows; nil for any. If it is another one, the result is nil, too.
     ///   - events: Returns the events that describe the new key.
     ///   - now: The current time.
     package func rotate(
-        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice,
+        _ algorithm: SigningAlgorithm, _ beginning: Beginning = .afterNotice, replacing shown: KeyIdentifier? = nil,
         recording events: (SealedSigningKey) -> [AuditEvent], now: Date
     ) async throws -> SealedSigningKey? {
         let keys = try await store.signingKeys()
-        guard let former = keys.last(where: { $0.algorithm == algorithm && $0.replacedAt == nil }) else {
+        let current = keys.last { $0.algorithm == algorithm && $0.replacedAt == nil }
+        guard shown == nil || shown == current?.id else { return nil }
+        guard let former = current else {
             let first = try sealed(algorithm, createdAt: now, signsFrom: now)
             return try await store.addFirstSigningKey(first, recording: events(first)) == .added ? first : nil
         }
         return try await succeed(former, beginning, recording: events, now: now)
-    }
-
-    /// Returns the algorithms whose keys a rotation replaces: the given one, or all that the server keeps.
-    package func algorithms(_ chosen: SigningAlgorithm?) async throws(StoreFault) -> [SigningAlgorithm] {
-        if let chosen { return [chosen] }
-        let known = Set(try await store.signingKeys().map(\.algorithm))
-        return KeyRing.algorithms.filter { KeyRing.algorithmsFromStart.contains($0) || known.contains($0) }
-    }
-
-    /// Rotates the key of an algorithm for an administrator; returns nil if another process has rotated it first.
-    ///
-    /// - Parameter event: Creates the event with a detail.
-    package func rotate(
-        _ algorithm: SigningAlgorithm, _ beginning: Beginning, now: Date, recording event: (String) -> AuditEvent
-    ) async throws -> SealedSigningKey? {
-        try await rotate(
-            algorithm, beginning, recording: { [event("\(algorithm) rotated; the new key is \($0.id)")] }, now: now)
     }
 
     /// Creates the first key of an algorithm, which signs at once, and records it in the audit log.

@@ -33,6 +33,9 @@ struct TokenIssuer: Sendable {
     /// The span of the request for which tokens are issued.
     let span: (any TraceSpan)?
 
+    /// The algorithm of all access tokens; that of an ID token is the choice of its client.
+    static let accessTokenAlgorithm = SigningAlgorithm.es256
+
     struct KeyMissing: Error, CustomStringConvertible {
         let algorithm: SigningAlgorithm
         var description: String { "there is no signing key for \(algorithm.rawValue)" }
@@ -119,10 +122,10 @@ struct TokenIssuer: Sendable {
     }
 
     private func accessToken(_ claims: AccessTokenClaims, type: AccessTokenType) throws -> AccessToken {
-        let key = try key(.es256)
+        let key = try key(Self.accessTokenAlgorithm)
         guard let token = AccessToken(try span.during(.signature) { try key.sign(claims, type: type.header) })
         else {
-            throw KeyMissing(algorithm: .es256)
+            throw KeyMissing(algorithm: Self.accessTokenAlgorithm)
         }
         return token
     }

@@ -59,6 +59,48 @@ package struct Localizer: Sendable {
             Date.FormatStyle(date: .abbreviated, time: .standard, locale: language.locale, timeZone: zone))
     }
 
+    /// Formats a date and time to the minute in a time zone, which the page names: in English as "21 Nov 2026, 14:03".
+    package func minute(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(
+            Date.FormatStyle(date: .abbreviated, time: .shortened, locale: language.locale, timeZone: zone))
+    }
+
+    /// Formats the time of day in a time zone, in English as "14:03".
+    package func time(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(Date.FormatStyle(date: .omitted, time: .shortened, locale: language.locale, timeZone: zone))
+    }
+
+    /// Formats the day and the month in a time zone, in English as "21 Nov".
+    package func day(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(Date.FormatStyle(locale: language.locale, timeZone: zone).day().month(.abbreviated))
+    }
+
+    /// Formats the date in a time zone, in English as "21 November 2026".
+    package func wholeDay(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(Date.FormatStyle(date: .long, time: .omitted, locale: language.locale, timeZone: zone))
+    }
+
+    /// Formats the month in a time zone, in English as "Nov".
+    package func month(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(Date.FormatStyle(locale: language.locale, timeZone: zone).month(.abbreviated))
+    }
+
+    /// Formats the month and the year in a time zone, in English as "November 2026".
+    package func wholeMonth(_ date: Date, in zone: TimeZone) -> String {
+        date.formatted(Date.FormatStyle(locale: language.locale, timeZone: zone).month(.wide).year())
+    }
+
+    /// Formats an integer, in English as "12,345".
+    package func number(_ number: Int) -> String {
+        number.formatted(IntegerFormatStyle<Int>(locale: language.locale))
+    }
+
+    /// Formats a number with at most two digits after the decimal separator, in English as "1.5".
+    package func number(_ number: Double) -> String {
+        number.formatted(
+            FloatingPointFormatStyle<Double>(locale: language.locale).precision(.fractionLength(0...2)))
+    }
+
     /// Formats the end of something in UTC, rounded up to the minute: in English as "14:03 UTC" if it is today, and as
     /// ``moment(_:)`` does if not.
     package func end(_ date: Date, now: Date) -> String {

@@ -61,9 +61,9 @@ package struct Invitations: Sendable {
     /// - Parameters:
     ///   - draft: The choices of the operator.
     ///   - now: The time of the creation.
-    ///   - event: Returns the event for the audit log.
+    ///   - event: Returns the event for the audit log, with a detail.
     package func invite(
-        _ draft: Draft, now: Date, recording event: (Invitation) -> AuditEvent
+        _ draft: Draft, now: Date, recording event: (Invitation, String) -> AuditEvent
     ) async throws -> Outcome {
         let secret = SignUpSecret(random: random)
         let lifetime = draft.days * 86_400
@@ -77,10 +77,36 @@ package struct Invitations: Sendable {
             digest: ArtefactDigest(of: secret), email: draft.email, isMailed: mail != nil,
             role: draft.role, clientID: draft.clientID, createdAt: now,
             expiresAt: now.addingTimeInterval(TimeInterval(lifetime)))
-        let outcome = try await store.addInvitation(invitation, sending: mail, recording: [event(invitation)])
+        let detail =
+            "created the invitation \(invitation.shortID)"
+            + (invitation.role.map { ", with the role \($0.rawValue)" } ?? "")
+        let outcome = try await store.addInvitation(
+            invitation, sending: mail, recording: [event(invitation, detail).named(.userInvited)])
         guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
             return .emailTaken
         }
         return .invited(invitation, link: invitation.isMailed ? nil : link)
+    }
+}
+
+extension SignUpStore {
+    /// Withdraws an invitation; returns false if it was just used or withdrawn.
+    ///
+    /// - Parameters:
+    ///   - invitation: The invitation.
+    ///   - event: Returns the event for the audit log, with a detail.
+    package func withdraw(
+        _ invitation: Invitation, recording event: (String) -> AuditEvent
+    ) async throws(StoreFault) -> Bool {
+        try await removeInvitation(
+            invitation.digest,
+            recording: [event("withdrew the invitation \(invitation.shortID)").named(.invitationWithdrawn)])
+    }
+}
+
+extension ServerComponents {
+    /// The creation of invitations by administrators.
+    package var invitations: Invitations {
+        Invitations(issuer: settings.issuer, store: store, serverKey: serverKey, random: random)
     }
 }

@@ -30,6 +30,10 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
     case addressTaken = "address-taken"
     /// The notice to the former address.
     case emailChange = "email-change"
+    /// The question of a developer whether the user manages a client, too.
+    case appInvitation = "app-invitation"
+    /// The notice that the user manages another client, or one less.
+    case appAccess = "app-access"
     /// The mail that an operator sends to see that mail works.
     case test
 
@@ -74,6 +78,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
             case .recoveryCodesReplaced: .recoveryCodes
             case .recoveryCodeUsed: .recoveryCodeUse
             case .emailChanged: .emailChange
+            case .appInvited: .appInvitation
+            case .appAdded, .appRemoved, .appReceived: .appAccess
             }
     }
 
@@ -97,6 +103,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesSubject
         case .recoveryCodeUse: .recoveryCodeUseSubject
         case .emailChange: .emailChangeSubject
+        case .appInvitation: .appInvitationSubject
+        case .appAccess: .appAccessSubject
         case .newAddress: .newAddressSubject
         case .addressTaken: .addressTakenSubject
         case .test: .testSubject
@@ -123,6 +131,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .recoveryCodes: .recoveryCodesOpening
         case .recoveryCodeUse: .recoveryCodeUseOpening
         case .emailChange: .emailChangeOpening
+        case .appInvitation: .appInvitationOpening
+        case .appAccess: .appAccessOpening
         case .newAddress: .newAddressOpening
         case .addressTaken: .addressTakenOpening
         case .test: .testOpening
@@ -151,6 +161,8 @@ package enum MailKind: String, Sendable, Hashable, CaseIterable, Codable {
         case .invitation: .invitationClosing
         case .test: .testClosing
         case .emailChange: .emailChangeClosing
+        case .appInvitation: .appInvitationClosing
+        case .appAccess: .appAccessClosing
         case .passwordChange, .passwordAddition, .passwordRemoval, .passkeyAddition, .passkeyRemoval,
             .secondFactorSetup, .secondFactorReplacement, .secondFactorRemoval, .securityKeyAddition,
             .securityKeyRemoval, .recoveryCodes, .recoveryCodeUse:
@@ -218,6 +230,12 @@ enum MailText: String, LocalizationKey {
     case emailChangeSubject = "mail.email-changed.subject"
     case emailChangeOpening = "mail.email-changed.opening"
     case emailChangeClosing = "mail.email-changed.closing"
+    case appInvitationSubject = "mail.app-invitation.subject"
+    case appInvitationOpening = "mail.app-invitation.opening"
+    case appInvitationClosing = "mail.app-invitation.closing"
+    case appAccessSubject = "mail.app-access.subject"
+    case appAccessOpening = "mail.app-access.opening"
+    case appAccessClosing = "mail.app-access.closing"
     case noticeClosing = "mail.notice.closing"
     /// The browser that made a change.
     case fromDevice = "mail.notice.device"

@@ -4,8 +4,9 @@ import Logging
 
 /// A service that records every two seconds that the store answers, so that outages can be detected.
 ///
-/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized. While
-/// the store refuses heartbeats, the process is not ready (`ReadinessReport`).
+/// It also records which redeemed codes got their tokens, so that a replay at another process can be recognized, and
+/// once a minute the numbers of sign-ins for charts. While the store refuses heartbeats, the process is not ready
+/// (`ReadinessReport`).
 ///
 /// Each server process that uses the store runs this service. A process that starts while another one is running finds
 /// a recent heartbeat, and records no outage. If no other process is running, the starting process records an outage
@@ -16,17 +17,20 @@ public struct Heartbeat: Sendable {
 
     private let store: any ServiceRecordStore
     private let redemptions: RedemptionLedger
+    private let activity: ActivityLedger
     private let condition: StoreCondition
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
 
     init(
-        store: any ServiceRecordStore, redemptions: RedemptionLedger, condition: StoreCondition, metrics: ServerMetrics,
+        store: any ServiceRecordStore, redemptions: RedemptionLedger, activity: ActivityLedger,
+        condition: StoreCondition, metrics: ServerMetrics,
         logger: Logger, clock: @escaping @Sendable () -> Date
     ) {
         self.store = store
         self.redemptions = redemptions
+        self.activity = activity
         self.condition = condition
         self.metrics = metrics
         self.logger = logger
@@ -37,6 +41,7 @@ public struct Heartbeat: Sendable {
     public func run() async {
         var isAnswering = true
         var isSettling = true
+        var isCounting = true
         await withDiscardingTaskGroup { checks in
             while !Task.isCancelled {
                 isAnswering = await succeeds(in: "write the heartbeat to the store", before: isAnswering) {
@@ -44,23 +49,29 @@ public struct Heartbeat: Sendable {
                 }
                 if isAnswering, condition.beginSpaceCheck(at: .now) { checks.addTask { await reportSpace() } }
                 isSettling = await settles(before: isSettling)
+                isCounting = await counts(atOnce: false, before: isCounting)
                 await condition.pause()
             }
         }
         await finish()
     }
 
-    /// Records how the redemptions of this process have ended.
+    /// Records how the redemptions of this process have ended, and what it has counted.
     ///
     /// Call it after the last request, before the store closes. The next process must know which codes got their
     /// tokens. Without the record, a replay of such a code revokes nothing.
-    public func finish() async { _ = await settles(before: true) }
+    public func finish() async {
+        _ = await settles(before: true)
+        _ = await counts(atOnce: true, before: true)
+    }
 
-    /// Writes one heartbeat, checks the space if that is due, and records how the redemptions have ended.
+    /// Writes one heartbeat, checks the space if that is due, and records how the redemptions have ended and what was
+    /// counted.
     package func beat() async throws(StoreFault) {
         try await writeHeartbeat()
         if condition.beginSpaceCheck(at: .now) { try await checkSpace() }
         try await redemptions.settle(now: clock())
+        try await activity.settle(at: clock(), atOnce: true)
     }
 
     /// Writes one heartbeat; if the previous one is too old, the store also records an outage.
@@ -96,6 +107,12 @@ public struct Heartbeat: Sendable {
     private func settles(before: Bool) async -> Bool {
         await succeeds(in: "record which codes got their tokens", before: before) {
             try await redemptions.settle(now: clock())
+        }
+    }
+
+    private func counts(atOnce: Bool, before: Bool) async -> Bool {
+        await succeeds(in: "record the numbers of sign-ins", before: before) {
+            try await activity.settle(at: clock(), atOnce: atOnce)
         }
     }
 

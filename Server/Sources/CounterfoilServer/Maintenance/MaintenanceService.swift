@@ -32,19 +32,20 @@ public struct MaintenanceService: Sendable {
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Date
-    private let holder = LeaseHolder()
+    private let holder: LeaseHolder
     private let serverKey: ServerKey
     private let sealer: AuditSealer
 
     init(
         settings: CurrentSettings, registry: CachedRegistry, store: any UncachedStore, keys: KeyRing,
-        serverKey: ServerKey, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
+        serverKey: ServerKey, holder: LeaseHolder, auditor: Auditor, metrics: ServerMetrics, logger: Logger,
         clock: @escaping @Sendable () -> Date
     ) {
         currentSettings = settings
         self.registry = registry
         self.store = store
         self.keys = keys
+        self.holder = holder
         rotation = KeyRotation(store, serverKey: serverKey)
         self.auditor = auditor
         self.metrics = metrics
@@ -120,6 +121,7 @@ public struct MaintenanceService: Sendable {
         try await maintainKeys()
         try await registerAdministrationAPI()
         try await renewSecondFactors(steps)
+        try await WebhookSealing(store: store, serverKey: serverKey).renew()
         let limits = try await limits()
         let isMoreExpired = try await take(steps) { try await removeBatch(limits) }
         let isMoreRemoved = try await take(steps) { try await continueRemovals() }
@@ -198,7 +200,12 @@ public struct MaintenanceService: Sendable {
             .complete(now: clock())
     }
 
+    /// The time in seconds for which an audit event is kept beyond its retention, if a webhook has not got it: 30 days.
+    static let webhookReserve: TimeInterval = 30 * 86_400
+
     /// Deletes the audit events whose retention period has ended.
+    ///
+    /// An event that a webhook has not got is kept for longer, up to ``webhookReserve``.
     ///
     /// - Returns: The number of deleted events.
     @discardableResult
@@ -208,7 +215,12 @@ public struct MaintenanceService: Sendable {
         // Retention ends at midnight UTC. Events are therefore deleted once a day, and the audit log gets one removal
         // event a day and not one a minute.
         let today = (now.timeIntervalSince1970 / 86_400).rounded(.down)
-        let end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        var end = Date(timeIntervalSince1970: (today - TimeInterval(days)) * 86_400)
+        if let held = try await store.webhookProgress().oldestHeld {
+            // An event that is sealed later can be earlier by the settling time.
+            let first = held.addingTimeInterval(-AuditPosition.settlingTime)
+            end = max(end.addingTimeInterval(-Self.webhookReserve), min(end, first))
+        }
         var (removed, steps) = (0, 0)
         while true {
             steps += 1

@@ -27,6 +27,14 @@ package final class ServerMetrics: Sendable {
         case mailFailed
         /// The server gave up a mail, because it was refused or because of its age.
         case mailGivenUp
+        /// A receiver accepted an event of a webhook.
+        case webhookDelivered
+        /// An attempt to send an event to a webhook failed.
+        case webhookFailed
+        /// A webhook was disabled, because its receiver is gone or has failed for too long.
+        case webhookDisabled
+        /// Events were deleted from the audit log before a webhook got them.
+        case webhookEventsMissed
     }
 
     /// A kind and an outcome of audit events, which together have one counter.
@@ -65,11 +73,25 @@ package final class ServerMetrics: Sendable {
         package internal(set) var events: [Event: Int] = [:]
     }
 
+    /// The `grant_type` of a refresh (RFC 6749 §6).
+    private static let refreshGrantType = "refresh_token"
+
     private let state = Mutex(Snapshot())
 
     init() {}
 
     package var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// The numbers of the events that the charts of the administration show, except new users.
+    var activity: ActivityCounts {
+        state.withLock { state in
+            [
+                .signIn: state.audited[AuditedEvent(kind: .signIn, outcome: .done)] ?? 0,
+                .failedSignIn: state.audited[AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0,
+                .refresh: state.tokens[Self.refreshGrantType] ?? 0,
+            ]
+        }
+    }
 
     func count(_ event: Event) { add(1, to: event) }
 

@@ -69,7 +69,7 @@ struct RecoveryEndpoint: Sendable {
     ) async throws -> AuthorizationOutcome {
         let (destination, request, now) = (submission.pendingRequest, submission.request, submission.now)
         switch outcome {
-        case .signedIn(let session, let cookies, let codes):
+        case .signedIn(let session, let cookies, let codes, _):
             guard codes.isEmpty else {
                 // The user writes the codes down first.
                 let next = destinations.redirect(
@@ -116,9 +116,10 @@ extension RecoveryEndpoint {
         // The link decides at which page the sign-in continues.
         guard submission.pendingRequest == facts.destination else { throw RecoveryProblem.linkOver(again: newLink) }
         let user = facts.user
+        let answer = try await secondFactorAnswer(of: user, submission)
         let way: SignInForm.Reset.Way
         do {
-            way = try await newWay(of: user, submission)
+            way = try await newWay(of: user, submission, answer)
         } catch let refusal as Password.Refusal {
             return .page(
                 try await page(facts, token: token, on: request, now: now) { $0.problem = request.words(refusal) })
@@ -134,8 +135,7 @@ extension RecoveryEndpoint {
         }
         var use: SecondFactorUse?
         if try await form.secondFactors.store.secondFactor(of: user.id) != .none {
-            let code = SecondFactorAnswer(typed: try submission.form.value(SignInForm.codeField))
-            switch try await form.secondFactors.verify(code, of: user, in: request, now: now) {
+            switch try await form.secondFactors.verify(answer, of: user, in: request, now: now) {
             case .proved(let proof, _, _): use = proof
             case .refused(let cause, let message):
                 await auditor.refuse(.passwordChange, because: cause, of: request, now: now)
@@ -160,11 +160,23 @@ extension RecoveryEndpoint {
         return try await finish(outcome, of: submission)
     }
 
-    /// Reads the new password, or the new passkey.
-    private func newWay(
+    /// Reads the proof of the second factor: a code, or without an app a security key or a passkey.
+    private func secondFactorAnswer(
         of user: User, _ submission: SignInForm.Submission
+    ) async throws -> SecondFactorAnswer {
+        let key = try submission.form.value(SignInForm.passkeyField)
+        if !key.isEmpty, try await !form.secondFactors.keys(of: user).hasApp {
+            return .key(key, ticket: try submission.form.value("ticket"))
+        }
+        return SecondFactorAnswer(typed: try submission.form.value(SignInForm.codeField))
+    }
+
+    /// Reads the new password, or the new passkey if the answer of the browser does not prove the second factor.
+    private func newWay(
+        of user: User, _ submission: SignInForm.Submission, _ proof: SecondFactorAnswer
     ) async throws -> SignInForm.Reset.Way {
-        let answer = try submission.form.value(SignInForm.passkeyField)
+        var answer = try submission.form.value(SignInForm.passkeyField)
+        if case .key = proof { answer = "" }
         guard !answer.isEmpty else {
             return .password(
                 try SignInForm.password(
@@ -191,8 +203,16 @@ extension RecoveryEndpoint {
             request: facts.destination, ticket: form.ticket(for: facts.destination, in: browser, now: now),
             state: .link(token),
             asksForCode: try await form.secondFactors.store.secondFactor(of: facts.user.id) != .none)
+        let keys = try await form.secondFactors.keys(of: facts.user)
+        page.hasApp = keys.hasApp
         let passkeys = try await form.passkeys.store.passkeys(of: facts.user.id)
-        if let ceremonies = PasskeyCeremonies(settings.issuer), passkeys.count < Passkey.limitPerUser {
+        if !keys.hasApp {
+            page.keyLabel = keys.label.map { request.words($0) }
+            page.keyOptions = keys.label.flatMap { _ in
+                PasskeyCeremonies(settings.issuer)?.requestOptions(
+                    answering: page.ticket, of: keys.all, asSecondFactor: true)
+            }
+        } else if let ceremonies = PasskeyCeremonies(settings.issuer), passkeys.count < Passkey.limitPerUser {
             page.passkeyOptions = ceremonies.creationOptions(
                 for: facts.user, with: passkeys, siteName: settings.siteName.description, answering: page.ticket)
         }
@@ -221,7 +241,8 @@ extension RecoveryEndpoint {
         let name = try submission.form.value("name").asTypedName()
         let user = try await form.users.user(named: name)
         let event = auditor.event(
-            .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now)
+            .account, by: request, user: user?.id, detail: "sent a link for a new password", now: now
+        ).named(.userLinkCreated)
         do {
             let outcome = try await mails.sendRecovery(
                 to: user, named: name, knownIn: form.earlierSignIns.browser(in: request, of: user),

@@ -71,7 +71,7 @@ package struct ClientAdministration: Sendable {
             case .suspend(let reason): "suspended: \(reason)"
             case .resume: "resumed"
             }
-        let events = [event(.client, nil, id, detail)]
+        let events = [event(.client, nil, id, detail).named(decision.action)]
         let outcome = try await store.decide(decision, on: id, at: time, recording: events)
         if outcome == .decided { count(events) }
         return outcome
@@ -83,7 +83,7 @@ package struct ClientAdministration: Sendable {
     ) async throws(StoreFault) -> (outcome: AddClientSecretOutcome, secret: ClientSecret, record: ClientSecretRecord) {
         let secret = ClientSecret(random: random)
         let record = ClientSecretRecord(digest: ArtefactDigest(of: secret), clientID: id, createdAt: time)
-        let events = [event(.clientSecret, nil, id, "created")]
+        let events = [event(.clientSecret, nil, id, "created").named(.clientSecretCreated)]
         let outcome = try await store.addClientSecret(record, recording: events)
         if outcome == .added { count(events) }
         return (outcome, secret, record)
@@ -91,7 +91,7 @@ package struct ClientAdministration: Sendable {
 
     /// Deletes a secret of a client; returns false if it was deleted meanwhile.
     package func remove(_ secret: ClientSecretRecord) async throws(StoreFault) -> Bool {
-        let events = [event(.clientSecret, nil, secret.clientID, "deleted")]
+        let events = [event(.clientSecret, nil, secret.clientID, "deleted").named(.clientSecretDeleted)]
         let isRemoved = try await store.removeClientSecret(secret.digest, of: secret.clientID, recording: events)
         if isRemoved { count(events) }
         return isRemoved
@@ -99,7 +99,7 @@ package struct ClientAdministration: Sendable {
 
     /// Deletes a client that a person registered; returns false if it was deleted meanwhile.
     package func delete(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        let events = [event(.client, nil, id, "deleted")]
+        let events = [event(.client, nil, id, "deleted").named(.clientDeleted)]
         let isDeleted = try await store.removeClient(id, recording: events)
         if isDeleted { count(events) }
         return isDeleted
@@ -108,7 +108,7 @@ package struct ClientAdministration: Sendable {
     /// Deletes an unregistered client; returns false if it was deleted meanwhile, or if it is kept because it is
     /// suspended (`UnregisteredClientUse.isKept`).
     package func deleteUnregistered(_ id: ClientIdentifier) async throws(StoreFault) -> Bool {
-        let events = [event(.client, nil, id, "deleted, unregistered")]
+        let events = [event(.client, nil, id, "deleted, unregistered").named(.clientDeleted)]
         let isDeleted = try await store.removeUnregisteredClient(id, recording: events)
         if isDeleted { count(events) }
         return isDeleted
@@ -130,7 +130,7 @@ package struct ClientAdministration: Sendable {
     private func events(
         ofChange detail: String, from former: RegisteredClient?, to client: RegisteredClient
     ) -> [AuditEvent] {
-        let change = event(.client, nil, client.id, detail)
+        let change = event(.client, nil, client.id, detail).named(former == nil ? .clientCreated : nil)
         guard let access = MachineAccessChange(from: former, to: client) else { return [change] }
         return [change, event(.machineAccess, nil, client.id, access.detail)]
     }

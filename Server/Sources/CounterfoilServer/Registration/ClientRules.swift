@@ -148,24 +148,7 @@ package struct ClientRules: Sendable {
     private func presentation(
         _ draft: ClientDraft, _ type: ClientType, _ problems: inout [ClientProblem]
     ) -> ClientPresentation {
-        let name = Self.trimmed(draft.name)
-        if Self.isOverloaded(name) {
-            problems.append(ClientProblem(.name, .tooManyMarks))
-        } else if !(1...Self.nameLimit).contains(name.count) || !DisplayName.isVisible(name) {
-            problems.append(ClientProblem(.name, .nameLength))
-        } else if Self.hasControls(name) {
-            problems.append(ClientProblem(.name, .controlCharacters))
-        }
-        problems += Self.foreignHosts(in: name, .name, of: draft, type)
-        let publisher = Self.trimmed(draft.publisher)
-        if Self.isOverloaded(publisher) {
-            problems.append(ClientProblem(.publisher, .tooManyMarks))
-        } else if publisher.count > Self.nameLimit {
-            problems.append(ClientProblem(.publisher, .publisherLength))
-        } else if Self.hasControls(publisher) {
-            problems.append(ClientProblem(.publisher, .controlCharacters))
-        }
-        problems += Self.foreignHosts(in: publisher, .publisher, of: draft, type)
+        let (name, publisher) = Self.names(draft, type, &problems)
         let text = draft.consentText.replacing("\r\n", with: "\n")
         if !text.isEmpty {
             do { _ = try ConsentText(markdown: text, formats: formats) } catch {
@@ -381,41 +364,5 @@ package struct ClientRules: Sendable {
         }
     }
 
-    /// Returns a name as pages show it; nil if it is empty, too long or misleading.
-    static func shownName(_ text: String) -> String? {
-        let name = trimmed(text)
-        guard !isOverloaded(name), (1...nameLimit).contains(name.count), DisplayName.isVisible(name),
-            !hasControls(name)
-        else { return nil }
-        return name
-    }
-
-    /// Returns the problem that a name contains a host that is not the client's own.
-    ///
-    /// A name that is too long has a problem already, and is not searched. One that the registration contains stays.
-    private static func foreignHosts(
-        in name: String, _ field: ClientField, of draft: ClientDraft, _ type: ClientType
-    ) -> [ClientProblem] {
-        guard name.count <= nameLimit, !isOverloaded(name), !draft.acceptedNames.contains(name) else { return [] }
-        let redirectURIs = draft.redirectURIs.compactMap { try? RedirectURI($0) }
-        guard let host = NamedHosts(in: name).foreign(to: redirectURIs, of: type) else { return [] }
-        return [ClientProblem(field, .foreignHost, ["host": .text(host)])]
-    }
-
-    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
-
-    /// The maximum length of a client's or publisher's name, in characters (grapheme clusters).
-    private static let nameLimit = 100
-
-    /// Returns true if a name has far more code points than characters.
-    ///
-    /// One letter can have any number of combining marks, so a limit on characters does not limit code points.
-    private static func isOverloaded(_ text: String) -> Bool {
-        let scalars = text.unicodeScalars.count
-        return scalars > 4 * nameLimit && scalars > 4 * text.count
-    }
-
-    private static func hasControls(_ text: String) -> Bool {
-        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    }
+    static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 }

@@ -33,7 +33,9 @@ package struct RegistryAdministration: Sendable {
     /// Adds a scope.
     package func add(_ draft: ScopeDraft) async throws -> ScopeDefinition {
         let scope = try draft.checkedAsNew()
-        let events = [event(.setting, nil, "created the scope \(scope.token)\(scope.claims.detail)")]
+        let events = [
+            event(.setting, nil, "created the scope \(scope.token)\(scope.claims.detail)").named(.scopeCreated)
+        ]
         switch try await store.addScope(scope, recording: events) {
         case .added: count(events)
         case .exists: throw ScopeRefusal([ScopeDraft.FieldProblem(.name, .nameTaken)])
@@ -46,7 +48,10 @@ package struct RegistryAdministration: Sendable {
     /// - Returns: The changed scope; nil if it was deleted meanwhile.
     package func change(_ former: ScopeDefinition, to draft: ScopeDraft) async throws -> ScopeDefinition? {
         let scope = try draft.checked(as: former.token)
-        let events = [event(.setting, nil, "changed the scope \(scope.token)\(scope.difference(from: former))")]
+        let events = [
+            event(.setting, nil, "changed the scope \(scope.token)\(scope.difference(from: former))").named(
+                .scopeChanged)
+        ]
         switch try await store.updateScope(scope, from: former, recording: events) {
         case .updated: count(events)
         case .changedMeanwhile: throw ScopeRefusal([ScopeDraft.FieldProblem(nil, .changedMeanwhile)])
@@ -60,9 +65,11 @@ package struct RegistryAdministration: Sendable {
         _ token: Scope.Token, takingFromUses takesFromUses: Bool
     ) async throws(StoreFault) -> RemoveScopeOutcome {
         let events: @Sendable (ScopeUses) -> [AuditEvent] = { [event] uses in
-            [event(.setting, nil, "deleted the scope \(token)")]
+            [event(.setting, nil, "deleted the scope \(token)").named(.scopeDeleted)]
                 + uses.clients.map { event(.client, $0, "removed the scope \(token)") }
-                + uses.resources.map { event(.setting, nil, "removed the scope \(token) from the API \($0)") }
+                + uses.resources.map {
+                    event(.setting, nil, "removed the scope \(token) from the API \($0)").named(.apiChanged)
+                }
         }
         let outcome = try await store.removeScope(
             token, takingFromUses: takesFromUses, at: time, recording: events)
@@ -79,7 +86,7 @@ package struct RegistryAdministration: Sendable {
             throw APIRefusal([APIDraft.FieldProblem(nil, .changedMeanwhile)])
         }
         let api = try draft.checkedAsNew(clientID: clientID, secret: secret, at: time)
-        let events = [event(.setting, nil, "registered the API \(api.resource)")]
+        let events = [event(.setting, nil, "registered the API \(api.resource)").named(.apiCreated)]
         switch try await store.addResource(api, recording: events) {
         case .added: count(events)
         case .exists: throw APIRefusal([APIDraft.FieldProblem(.uri, .uriTaken)])
@@ -98,7 +105,8 @@ package struct RegistryAdministration: Sendable {
                 .setting, nil,
                 "changed the API \(api.resource), jwt_type \(api.tokenType.rawValue)"
                     + (api.requiresBoundTokens ? ", bound tokens only" : "")
-                    + api.scope.difference(from: former.scope))
+                    + api.scope.difference(from: former.scope)
+            ).named(.apiChanged)
         ]
         switch try await store.updateResource(api, from: former, recording: events) {
         case .updated: count(events)
@@ -115,7 +123,7 @@ package struct RegistryAdministration: Sendable {
         of api: Resource, random: RandomBytes = RandomBytes()
     ) async throws(StoreFault) -> ClientSecret? {
         let secret = ClientSecret(random: random)
-        let events = [event(.setting, nil, "replaced the secret of the API \(api)")]
+        let events = [event(.setting, nil, "replaced the secret of the API \(api)").named(.apiSecretReplaced)]
         guard try await store.replaceSecret(of: api, with: ArtefactDigest(of: secret), recording: events) else {
             return nil
         }
@@ -125,7 +133,7 @@ package struct RegistryAdministration: Sendable {
 
     /// Deletes an API; returns false if it was deleted meanwhile.
     package func delete(_ api: Resource) async throws(StoreFault) -> Bool {
-        let events = [event(.setting, nil, "deleted the API \(api)")]
+        let events = [event(.setting, nil, "deleted the API \(api)").named(.apiDeleted)]
         guard try await store.removeResource(api, recording: events) else { return false }
         count(events)
         return true

@@ -14,9 +14,9 @@ public struct ServerSettings: Sendable, Hashable {
     /// The lifetime of an authorization code in seconds (RFC 6749 §4.1.2).
     public var codeLifetime: Int = 60
     /// The lifetime of an access token in seconds, sent as `expires_in`; the policy of a client can override it.
-    public var accessTokenLifetime: Int = 3600
+    public var accessTokenLifetime: Int = Self.standardTokenLifetime
     /// The lifetime of an ID token in seconds, which the policy of a client can override.
-    public var idTokenLifetime: Int = 3600
+    public var idTokenLifetime: Int = Self.standardTokenLifetime
     /// The number of seconds without use after which a refresh token expires; the policy of a client can override
     /// it.
     public var refreshTokenIdleLifetime: Int = 30 * 24 * 3600
@@ -129,6 +129,8 @@ public struct ServerSettings: Sendable, Hashable {
 
     /// The default of ``keyLifetime``.
     package static let standardKeyLifetime = 90
+    /// The default of ``accessTokenLifetime`` and ``idTokenLifetime``.
+    package static let standardTokenLifetime = 3600
 
     /// The default of ``auditRetention``: 400 days, so that a full year can still be reviewed in the month
     /// after it.

@@ -1,7 +1,7 @@
 /// The page on which a user sets a new password without a session.
 ///
 /// It posts `password`, `request`, `ticket` and the field of its ``State``, and `code` if ``asksForCode`` is true. With
-/// a passkey, the script of the page posts `passkey` in place of `password`.
+/// a passkey, the script of the page posts `passkey` in place of `password`; with ``keyOptions``, in place of `code`.
 package struct NewPasswordPage: Page, Hashable {
     package static let template = "new-password"
 
@@ -29,6 +29,13 @@ package struct NewPasswordPage: Page, Hashable {
     package var state: State
     /// Whether the user also proves the second factor.
     package var asksForCode: Bool
+    /// Whether the code can be one of an authenticator app; if not, it is a recovery code.
+    package var hasApp = true
+    /// The options in JSON with which the script proves the second factor of a user without an app (WebAuthn §5.1.9);
+    /// nil for another user.
+    package var keyOptions: String?
+    /// The label of the button that does so.
+    package var keyLabel: String?
     /// The error, in one sentence, when the form is shown again.
     package var problem: String?
     /// The field that ``problem`` is about.
@@ -51,7 +58,7 @@ package struct NewPasswordPage: Page, Hashable {
         self.asksForCode = asksForCode
     }
 
-    package var script: PageScript? { passkeyOptions == nil ? nil : .passkeys }
+    package var script: PageScript? { passkeyOptions == nil && keyOptions == nil ? nil : .passkeys }
 
     package func values(in frame: Frame) -> [String: (any Sendable)?] {
         var (token, pending): (String?, String?)

@@ -153,7 +153,7 @@ extension PasswordReset.Permission {
             case .code: [.password, .code]
             case .recoveryCode: [.password, .recoveryCode]
             case .key: [.password, .securityKey]
-            case .remembered, .setup, nil: nil
+            case .remembered, .confirmed, .setup, nil: nil
             }
         case .recoveryCode, .operator: nil
         }

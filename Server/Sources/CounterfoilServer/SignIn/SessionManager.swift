@@ -258,8 +258,9 @@ extension SignInProof {
     /// The methods of a sign-in with this proof.
     fileprivate var methods: AuthenticationMethods {
         switch self {
-        case .password, .twoFactors(_, .remembered): [.password]
-        case .twoFactors(_, .code), .twoFactors(_, .setup): [.password, .code]
+        case .password, .twoFactors(_, .remembered), .twoFactors(_, .confirmed): [.password]
+        case .twoFactors(_, .setup(let factor, _, _)): [.password, factor.hasApp ? .code : .securityKey]
+        case .twoFactors(_, .code): [.password, .code]
         case .twoFactors(_, .recoveryCode): [.password, .recoveryCode]
         case .twoFactors(_, .key): [.password, .securityKey]
         case .continued(_, let methods): methods

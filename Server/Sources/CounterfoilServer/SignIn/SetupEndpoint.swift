@@ -103,7 +103,8 @@ struct SetupEndpoint: Sendable {
             createdAt: now
         )
         let event = auditor.event(
-            .account, by: request, user: owner.id, detail: "created as the first owner", now: now)
+            .account, by: request, user: owner.id, detail: "created as the first owner", now: now
+        ).named(.userCreated)
         switch try await store.addFirstOwner(owner, recording: [event]) {
         case .added:
             auditor.countRecorded(event)

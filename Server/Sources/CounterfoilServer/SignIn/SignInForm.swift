@@ -42,7 +42,9 @@ package struct SignInForm: Sendable {
         /// The page is shown again, for the given reason.
         case again(Again)
         /// The user is signed in; the response must set the cookies, and show the codes if there are any.
-        case signedIn(LiveSession, cookies: [String], recoveryCodes: [RecoveryCode])
+        ///
+        /// `canCreatePasskey` says that the user has signed in with a password in a browser that can create a passkey.
+        case signedIn(LiveSession, cookies: [String], recoveryCodes: [RecoveryCode], canCreatePasskey: Bool)
     }
 
     /// The reason why the page is shown again.
@@ -84,6 +86,8 @@ package struct SignInForm: Sendable {
         /// Further cookies of the response.
         var cookies: [String] = []
         var recoveryCodes: [RecoveryCode] = []
+        /// Whether the browser can create a passkey, as ``Typed/canCreatePasskey``.
+        var canCreatePasskey = false
 
         init(_ proof: SignInProof, staysSignedIn: Bool, note: String? = nil) {
             self.proof = proof
@@ -98,48 +102,8 @@ package struct SignInForm: Sendable {
         let name: String
         /// Whether the box "Keep me signed in on this device" was ticked.
         var staysSignedIn: Bool
-    }
-
-    /// The parts of the page that differ between the endpoints that show the form.
-    package struct Content: Sendable {
-        /// The value of the hidden field `request`: the request to continue with after the sign-in.
-        let pendingRequest: String
-        let clientName: DisplayName?
-        /// The username with which the form is filled in when it is shown for the first time; empty for that of the
-        /// earlier sign-in in this browser.
-        let username: String
-        let openInBrowserLink: OpenInBrowserLink?
-        let notice: String?
-        /// The page on which a signed-in user confirms; nil for a sign-in.
-        let stepUp: StepUp?
-
-        enum StepUp: Sendable {
-            /// With one of the passkeys of the user.
-            case passkey(of: User, [Passkey])
-            /// With a code of the second factor.
-            case code(SecondStep)
-        }
-
-        package init(
-            pendingRequest: String, clientName: DisplayName? = nil, username: String = "",
-            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil
-        ) {
-            self.init(
-                pendingRequest: pendingRequest, clientName: clientName, username: username,
-                openInBrowserLink: openInBrowserLink, notice: notice, stepUp: nil)
-        }
-
-        init(
-            pendingRequest: String, clientName: DisplayName?, username: String = "",
-            openInBrowserLink: OpenInBrowserLink?, notice: String? = nil, stepUp: StepUp?
-        ) {
-            self.pendingRequest = pendingRequest
-            self.clientName = clientName
-            self.username = username
-            self.openInBrowserLink = openInBrowserLink
-            self.notice = notice
-            self.stepUp = stepUp
-        }
+        /// Whether the browser can create a passkey on this device, as the script of the page has found.
+        var canCreatePasskey = false
     }
 
     /// The field in which the script of the page posts the answer of the browser
@@ -147,83 +111,11 @@ package struct SignInForm: Sendable {
     static let passkeyField = "passkey"
     /// The hidden field of the page on which a signed-in user confirms; its value is `true`.
     static let stepUpField = "step_up"
+    /// The hidden field that the script of the page sets to `true` in a browser that can create a passkey on this
+    /// device.
+    static let canCreatePasskeyField = "can_create_passkey"
     /// The checkbox "Keep me signed in on this device"; it posts `stay_signed_in=true`.
     static let stayField = "stay_signed_in"
-
-    /// Returns the page with the form; the reply sets the browser cookie if the request contains none.
-    ///
-    /// - Parameters:
-    ///   - content: The content around the form.
-    ///   - again: The reason why the page is shown again; nil if it is shown for the first time.
-    ///   - request: The HTTP request that the page is the response to.
-    ///   - now: The time of the request.
-    package func page(
-        _ content: Content, again: Again? = nil, on request: IncomingRequest, now: Date
-    ) throws -> Reply {
-        if let step = again?.secondStep ?? content.secondStep { return try page(step, content, on: request, now: now) }
-        if case .newPassword(let step) = again { return try page(step, content, on: request, now: now) }
-        let (browser, cookie) = browserToken(of: request)
-        let isForgotten = again?.isForgotten ?? false
-        let earlier = isForgotten ? nil : earlierSignIns.of(request)
-        let username =
-            again?.typed?.name ?? (content.username.isEmpty ? earlier?.username.rawValue ?? "" : content.username)
-        let ticket = ticket(for: content.pendingRequest, in: browser, now: now)
-        let page = SignInPage(
-            clientName: content.clientName,
-            action: settings.issuer.path + endpoint.path,
-            request: content.pendingRequest,
-            ticket: ticket,
-            username: username,
-            stayBox: stayBox(
-                again?.typed?.staysSignedIn ?? (earlier?.username.rawValue == username ? earlier?.staysSignedIn : nil)),
-            problem: again?.problem(confirming: content.stepUp != nil).map { request.words($0) },
-            isPasskeyWrong: again?.isPasskeyWrong ?? false,
-            retryAfterSeconds: again?.retryAfter,
-            passkeys: PasskeyCeremonies(settings.issuer).map { ceremonies in
-                SignInPage.Passkeys(
-                    options: ceremonies.requestOptions(answering: ticket, of: content.confirming?.passkeys ?? []),
-                    domain: ceremonies.domain, unknown: again?.unknownPasskey)
-            },
-            confirming: content.confirming.map { DisplayName(of: $0.user) },
-            earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
-            openInBrowserLink: content.openInBrowserLink,
-            notice: content.notice,
-            recovery: offersRecovery && content.stepUp == nil ? recovery(from: content.pendingRequest) : nil,
-            signUp: signUpOffer(content)
-        )
-        var reply = Reply(again?.status ?? .ok, .page(page))
-        if let retryAfter = again?.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }
-        return reply.setting(cookie)
-            .setting(isForgotten ? sessions.cookies.noEarlierUser : nil)
-    }
-
-    /// Returns the way to the page for a user who has forgotten the password, and who then continues here.
-    private func recovery(from pendingRequest: String) -> SignInPage.Recovery {
-        let destination =
-            switch endpoint {
-            case .signIn: Endpoint.authorization.path + "?" + pendingRequest
-            case .deviceSignIn: Endpoint.device.path + "?" + pendingRequest
-            default: endpoint.path + "?" + FormParameters(["to": pendingRequest]).encoded
-            }
-        return SignInPage.Recovery(action: settings.issuer.path + Endpoint.recovery.path, destination: destination)
-    }
-
-    /// Returns the button with which a person asks for an account; nil if the server does not offer that here.
-    private func signUpOffer(_ content: Content) -> SignInPage.SignUpOffer? {
-        guard settings.signUp == .open, content.stepUp == nil else { return nil }
-        let action = settings.issuer.path + Endpoint.signUp.path
-        if purpose == .signIn { return SignInPage.SignUpOffer(action: action, request: content.pendingRequest) }
-        // The code of a device is not stored with a request for an account.
-        return purpose == .consoleSignIn ? SignInPage.SignUpOffer(action: action, request: "") : nil
-    }
-
-    /// Returns the checkbox "Keep me signed in on this device"; nil if the settings offer no choice.
-    ///
-    /// - Parameter chosen: The choice of the user whose name the form contains; nil if it is unknown.
-    private func stayBox(_ chosen: Bool?) -> SignInPage.StayBox? {
-        guard settings.sessionPersistence != .never else { return nil }
-        return SignInPage.StayBox(isTicked: chosen ?? (settings.sessionPersistence == .ticked))
-    }
 
     /// Reads a posted form and checks its ticket.
     ///
@@ -252,7 +144,8 @@ package struct SignInForm: Sendable {
         let pending = try form.value(Self.pendingField)
         guard pending.isEmpty else { return try await continueSignIn(submission, field: pending, at: client) }
         let typed = Typed(
-            name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true")
+            name: try form.value("username"), staysSignedIn: try form.value(Self.stayField) == "true",
+            canCreatePasskey: try form.value(Self.canCreatePasskeyField) == "true")
         let answer = try form.value(Self.passkeyField)
         guard answer.isEmpty else {
             return try await attempt(submission, answering: answer, typed: typed, for: client)
@@ -331,7 +224,14 @@ package struct SignInForm: Sendable {
         }
         let remembered = await users.remember(session, in: request, now: now)
         let cookies = [cookie, remembered].compactMap(\.self) + proof.cookies
-        return .signedIn(session, cookies: cookies, recoveryCodes: proof.recoveryCodes)
+        return .signedIn(
+            session, cookies: cookies, recoveryCodes: proof.recoveryCodes, canCreatePasskey: proof.canCreatePasskey)
+    }
+
+    /// The form with which a user creates a first passkey after the sign-in.
+    package var passkeyOffers: PasskeyOfferForm {
+        PasskeyOfferForm(
+            settings: settings, store: passkeys.store, tickets: tickets, auditor: auditor, random: random)
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.
@@ -344,60 +244,5 @@ package struct SignInForm: Sendable {
         if let known = browser(of: request) { return (known, nil) }
         let token = BrowserToken(random: random)
         return (token, sessions.cookies.browser(token))
-    }
-}
-
-extension SignInForm.Content {
-    /// The signed-in user who confirms with a passkey.
-    fileprivate var confirming: (user: User, passkeys: [Passkey])? {
-        if case .passkey(let user, let passkeys) = stepUp { (user, passkeys) } else { nil }
-    }
-
-    fileprivate var secondStep: SignInForm.SecondStep? { if case .code(let step) = stepUp { step } else { nil } }
-}
-
-extension SignInForm.Again {
-    fileprivate var isForgotten: Bool { if case .forgotten = self { true } else { false } }
-
-    fileprivate var typed: SignInForm.Typed? {
-        switch self {
-        case .forgotten, .secondStep, .newPassword, .tooLate: nil
-        case .wrong(let typed), .wrongPasskey(let typed, _), .tooEarly(let typed, _), .passkeyNeeded(let typed),
-            .secondFactorLost(let typed):
-            typed
-        }
-    }
-
-    fileprivate var secondStep: SignInForm.SecondStep? { if case .secondStep(let step) = self { step } else { nil } }
-
-    fileprivate func problem(confirming isConfirmation: Bool) -> SignInMessage? {
-        switch self {
-        case .forgotten, .secondStep, .newPassword: nil
-        case .wrong: .wrong
-        case .wrongPasskey: isConfirmation ? .wrongPasskeyToConfirm : .wrongPasskey
-        case .tooEarly: .tooManyAttempts
-        case .passkeyNeeded: .passkeyNeeded
-        case .secondFactorLost: .secondFactorLost
-        case .tooLate: .tooLate
-        }
-    }
-
-    fileprivate var isPasskeyWrong: Bool {
-        switch self {
-        case .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: true
-        case .forgotten, .wrong, .tooEarly, .secondStep, .newPassword: false
-        }
-    }
-
-    fileprivate var unknownPasskey: String? { if case .wrongPasskey(_, let id) = self { id } else { nil } }
-
-    fileprivate var retryAfter: Int? { if case .tooEarly(_, let seconds) = self { seconds } else { nil } }
-
-    fileprivate var status: HTTPResponse.Status {
-        switch self {
-        case .forgotten, .secondStep, .newPassword: .ok
-        case .wrong, .wrongPasskey, .passkeyNeeded, .secondFactorLost, .tooLate: .badRequest
-        case .tooEarly: .tooManyRequests
-        }
     }
 }

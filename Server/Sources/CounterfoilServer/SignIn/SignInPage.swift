@@ -2,6 +2,8 @@
 ///
 /// With a passkey, the script of the page posts `passkey` in place of `username` and `password`.
 ///
+/// In a browser that can create a passkey on this device, the script sets `can_create_passkey` to `true`.
+///
 /// If the box "Keep me signed in on this device" is ticked, it also posts `stay_signed_in` with the value `true`.
 package struct SignInPage: Sendable, Hashable {
     /// The name of the client that the user signs in to; nil if the user signs in to this server itself.

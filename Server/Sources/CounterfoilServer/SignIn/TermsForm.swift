@@ -20,7 +20,7 @@ struct TermsForm: Sendable {
     ///   - clientName: The name of the client to which the user continues; nil for none.
     ///   - now: The time of the request.
     func page(
-        _ terms: Terms, for session: LiveSession, at door: TermsQuestion.Door, request: String,
+        _ terms: Terms, for session: LiveSession, at door: SignInDoor, request: String,
         isSignedInForThis: Bool = false, clientName: DisplayName? = nil, now: Date
     ) -> Reply {
         let question = TermsQuestion(
@@ -40,7 +40,7 @@ struct TermsForm: Sendable {
     func question(
         _ form: PageForm, of session: LiveSession, again: String, now: Date
     ) throws(PageProblem) -> TermsQuestion {
-        guard let door = TermsQuestion.Door(rawValue: try form.value("door")) else { throw .fromElsewhere }
+        guard let door = SignInDoor(rawValue: try form.value("door")) else { throw .fromElsewhere }
         let question = TermsQuestion(
             door: door, request: try form.value("request"),
             isSignedInForThis: try form.value("recent") == "true", version: try form.value("version"))

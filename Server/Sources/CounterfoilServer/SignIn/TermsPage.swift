@@ -35,13 +35,7 @@ package struct TermsPage: Page, Hashable {
 /// The question whether a user accepts the terms, with the request at which the user continues.
 package struct TermsQuestion: Sendable, Hashable {
     /// The part of the server at which the user continues.
-    package enum Door: String, Sendable {
-        case authorization
-        case device
-        case console
-    }
-
-    package var door: Door
+    package var door: SignInDoor
     /// The pending request of the door.
     package var request: String
     /// Whether the user has signed in for this request.
@@ -49,7 +43,7 @@ package struct TermsQuestion: Sendable, Hashable {
     /// The version of the terms.
     package var version: String
 
-    package init(door: Door, request: String, isSignedInForThis: Bool = false, version: String) {
+    package init(door: SignInDoor, request: String, isSignedInForThis: Bool = false, version: String) {
         self.door = door
         self.request = request
         self.isSignedInForThis = isSignedInForThis

@@ -193,12 +193,14 @@ struct NewAccountForm: Sendable {
         }
         var events = [
             auditor.event(
-                .account, by: request, user: user.id, client: link.invitation?.clientID, detail: detail, now: now)
+                .account, by: request, user: user.id, client: link.invitation?.clientID, detail: detail, now: now
+            ).named(.userCreated)
         ]
         if let terms = user.acceptedTerms {
             events.append(
                 auditor.event(
-                    .account, by: request, user: user.id, detail: "accepted the terms \(terms.version)", now: now))
+                    .account, by: request, user: user.id, detail: "accepted the terms \(terms.version)", now: now
+                ).named(.termsAccepted))
         }
         return events
     }
@@ -215,7 +217,7 @@ struct NewAccountForm: Sendable {
             let exchange = AuthorizationExchange(authorization: authorization, request: request, now: now)
             switch try await begin(user, by: pages.signInForm, exchange.pendingRequest, form, request, now: now) {
             case .again(let again): return .page(try pages.signIn(exchange, again: again))
-            case .signedIn(let session, let cookies, _):
+            case .signedIn(let session, let cookies, _, _):
                 return await flow.outcome(at: target) {
                     try await flow.proceed(exchange, session: session, signedInForThis: true, by: pages)
                 }
@@ -226,7 +228,7 @@ struct NewAccountForm: Sendable {
         case .again(let again):
             let content = SignInForm.Content(pendingRequest: homePath, openInBrowserLink: nil)
             return .page(try consoleForm.page(content, again: again, on: request, now: now))
-        case .signedIn(_, let cookies, _): return .page(.seeOther(homePath).setting(cookies))
+        case .signedIn(_, let cookies, _, _): return .page(.seeOther(homePath).setting(cookies))
         }
     }
 

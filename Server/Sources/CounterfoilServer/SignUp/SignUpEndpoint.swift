@@ -98,7 +98,8 @@ struct SignUpEndpoint: Sendable {
         let browser = try pages.signUpForm.browser(of: form, in: request, again: again, now: now)
         let typed = try form.value("email")
         guard let email = EmailAddress(typed) else { return .again(.badEmail(typed)) }
-        let event = auditor.event(.account, by: request, detail: "sent a mail about a new account", now: now)
+        let event = auditor.event(.account, by: request, detail: "sent a mail about a new account", now: now).named(
+            .userLinkCreated)
         do {
             let outcome = try await mails.sendSignUp(
                 to: email, from: ArtefactDigest(ofSignUpBrowser: browser.exposed),

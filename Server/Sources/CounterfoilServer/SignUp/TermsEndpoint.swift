@@ -7,11 +7,7 @@ import HTTPTypes
 ///
 /// The parameter `to` contains the page of the console that asked for it. The sign-in page of the console validates it.
 struct TermsEndpoint: Sendable {
-    let flow: AuthorizationFlow
-    let pages: AuthorizationPages
-    let devicePages: DevicePages
-    let sessions: SessionManager
-    let signInPath: String
+    let continuation: SignInContinuation
 
     /// The values of the form field `decision`.
     private enum Decision: String {
@@ -21,8 +17,13 @@ struct TermsEndpoint: Sendable {
 
     var handlers: [EndpointHandler] { [EndpointHandler(.terms, of: flow, respond)] }
 
+    private var flow: AuthorizationFlow { continuation.flow }
+    private var sessions: SessionManager { continuation.sessions }
+    private var signInPath: String { continuation.signInPath }
+
     private var form: TermsForm {
-        TermsForm(settings: flow.settings, tickets: pages.tickets, random: pages.random)
+        TermsForm(
+            settings: flow.settings, tickets: continuation.pages.tickets, random: continuation.pages.random)
     }
 
     private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
@@ -36,13 +37,8 @@ struct TermsEndpoint: Sendable {
         let page = (try? query?.single("to")) ?? ""
         guard let session = try await sessions.current(request, now: now),
             flow.settings.unacceptedTerms(of: session.user) != nil
-        else { return .seeOther(signIn(to: page)) }
+        else { return .seeOther(continuation.signIn(to: page)) }
         return form.page(terms, for: session, at: .console, request: page, now: now)
-    }
-
-    /// Returns the path that leads to a page of the console, after a sign-in if one is needed.
-    private func signIn(to page: String) -> String {
-        page.isEmpty ? signInPath : signInPath + "?" + FormParameters(["to": page]).encoded
     }
 
     private func receive(
@@ -59,7 +55,8 @@ struct TermsEndpoint: Sendable {
             if question.version == terms.version {
                 try await accept(question.version, by: session, request, now: now)
             }
-            return try await proceed(question, posted, request, now: now)
+            return try await continuation.proceed(
+                to: question.door, posted, isSignedInForThis: question.isSignedInForThis, request, now: now)
         case .decline:
             await flow.auditor.refuse(
                 .account, because: .terms, request, user: session.user.id, detail: question.version, now: now)
@@ -71,31 +68,12 @@ struct TermsEndpoint: Sendable {
         _ version: String, by session: LiveSession, _ request: IncomingRequest, now: Date
     ) async throws {
         let event = flow.auditor.event(
-            .account, by: request, user: session.user.id, detail: "accepted the terms \(version)", now: now)
+            .account, by: request, user: session.user.id, detail: "accepted the terms \(version)", now: now
+        ).named(.termsAccepted)
         let isAccepted = try await flow.store.acceptTerms(
             AcceptedTerms(version: version, acceptedAt: now), by: session.user.id, recording: [event])
         guard isAccepted else { throw ApprovalError.userNotActive }
         flow.auditor.countRecorded(event)
-    }
-
-    private func proceed(
-        _ question: TermsQuestion, _ posted: PageForm, _ request: IncomingRequest, now: Date
-    ) async throws -> AuthorizationOutcome {
-        guard let session = try await sessions.current(request, now: now) else { return .page(.seeOther(signInPath)) }
-        switch question.door {
-        case .console: return .page(.seeOther(signIn(to: question.request)))
-        case .device:
-            return .page(devicePages.afterSignIn(question.request, session: session, within: 60, now: now))
-        case .authorization:
-            let target = try await flow.receiveAgain(try posted.pendingRequestParameters(), in: request, now: now)
-            return await flow.outcome(at: target) {
-                let exchange = AuthorizationExchange(
-                    authorization: try await flow.validate(target, now: now), request: request, now: now)
-                try pages.checkWebView(exchange)
-                return try await flow.proceed(
-                    exchange, session: session, signedInForThis: question.isSignedInForThis, by: pages)
-            }
-        }
     }
 
     /// Ends the session, or at the request of a client only that request.

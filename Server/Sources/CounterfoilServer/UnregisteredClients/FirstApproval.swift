@@ -41,7 +41,8 @@ extension ClientDirectory {
     func firstApprovalEvent(of grant: Grant, by request: IncomingRequest) -> AuditEvent {
         auditor.event(
             .client, by: request, user: grant.userID, client: grant.clientID,
-            detail: "stored the client of a client document", now: grant.createdAt)
+            detail: "stored the client of a client document", now: grant.createdAt
+        ).named(.clientCreated)
     }
 }
 

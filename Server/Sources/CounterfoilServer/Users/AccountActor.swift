@@ -35,25 +35,27 @@ package enum AccountActor: Sendable {
     /// can read the former. When one of the two users is deleted, the event of that user loses the request, so that the
     /// other event does not lead back to the deleted user.
     func events(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant? = nil, detail: String, at time: Date
+        _ kind: AuditEvent.Kind, _ action: AuditEvent.Action? = nil, of user: UserIdentifier, grant: Grant? = nil,
+        detail: String, at time: Date
     ) -> [AuditEvent] {
         switch self {
         case .command:
             [
                 AuditEvent(
                     at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
-                    detail: AuditEvent.commandPrefix + detail)
+                    detail: AuditEvent.commandPrefix + detail, action: action)
             ]
         case .administrator(let administrator, let request), .token(let administrator?, _, let request):
             administrator.id == user
                 ? [
                     AuditEvent(
                         at: time, kind, userID: user, clientID: grant?.clientID ?? client, grantID: grant?.id,
-                        source: request.source, requestID: request.id, detail: detail)
+                        source: request.source, requestID: request.id, detail: detail, action: action)
                 ]
-                : eventsOfOther(kind, of: user, grant: grant, detail: detail, by: administrator.id, request, at: time)
+                : eventsOfOther(
+                    kind, action, of: user, grant: grant, detail: detail, by: administrator.id, request, at: time)
         case .token(nil, _, let request):
-            eventsOfOther(kind, of: user, grant: grant, detail: detail, by: nil, request, at: time)
+            eventsOfOther(kind, action, of: user, grant: grant, detail: detail, by: nil, request, at: time)
         }
     }
 
@@ -63,13 +65,13 @@ package enum AccountActor: Sendable {
     }
 
     private func eventsOfOther(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, grant: Grant?, detail: String,
+        _ kind: AuditEvent.Kind, _ action: AuditEvent.Action?, of user: UserIdentifier, grant: Grant?, detail: String,
         by administrator: UserIdentifier?, _ request: IncomingRequest, at time: Date
     ) -> [AuditEvent] {
         [
             AuditEvent(
                 at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id, requestID: request.id,
-                detail: AuditEvent.administratorPrefix + detail),
+                detail: AuditEvent.administratorPrefix + detail, action: action),
             event(kind, ofOther: detail, by: administrator, request, at: time),
         ]
     }
@@ -79,7 +81,7 @@ package enum AccountActor: Sendable {
         ofDeletionOf user: UserIdentifier, as pseudonym: UserIdentifier, at time: Date
     ) -> [AuditEvent] {
         func deleted(_ detail: String) -> AuditEvent {
-            AuditEvent(at: time, .account, userID: pseudonym, detail: detail)
+            AuditEvent(at: time, .account, userID: pseudonym, detail: detail, action: .userDeleted)
         }
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
@@ -104,23 +106,26 @@ package enum AccountActor: Sendable {
         ofClients clients: [ClientIdentifier], of user: UserIdentifier, givenTo owner: UserIdentifier?, at time: Date
     ) -> [AuditEvent] {
         let detail = owner == nil ? "deleted with its owner" : "transferred from a deleted owner"
+        let action: AuditEvent.Action? = owner == nil ? .clientDeleted : nil
         return clients.map { client in
-            switch self {
-            case .command:
-                AuditEvent(
-                    at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
-            case .administrator(let administrator, _) where administrator.id == user,
-                .token(let administrator?, _, _) where administrator.id == user:
-                AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
-            case .token(let administrator, _, let request):
-                AuditEvent(
-                    at: time, .client, userID: owner ?? administrator?.id, clientID: client, source: request.source,
-                    requestID: request.id, detail: detail)
-            case .administrator(let administrator, let request):
-                AuditEvent(
-                    at: time, .client, userID: owner ?? administrator.id, clientID: client, source: request.source,
-                    requestID: request.id, detail: detail)
-            }
+            let event =
+                switch self {
+                case .command:
+                    AuditEvent(
+                        at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
+                case .administrator(let administrator, _) where administrator.id == user,
+                    .token(let administrator?, _, _) where administrator.id == user:
+                    AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
+                case .token(let administrator, _, let request):
+                    AuditEvent(
+                        at: time, .client, userID: owner ?? administrator?.id, clientID: client,
+                        source: request.source, requestID: request.id, detail: detail)
+                case .administrator(let administrator, let request):
+                    AuditEvent(
+                        at: time, .client, userID: owner ?? administrator.id, clientID: client,
+                        source: request.source, requestID: request.id, detail: detail)
+                }
+            return event.named(action)
         }
     }
 
@@ -130,6 +135,6 @@ package enum AccountActor: Sendable {
     ) -> AuditEvent {
         AuditEvent(
             at: time, kind, userID: administrator, clientID: client, source: request.source, requestID: request.id,
-            detail: AuditEvent.otherAccountPrefix + detail)
+            detail: AuditEvent.otherAccountPrefix + detail, action: .administrationActed)
     }
 }

@@ -75,7 +75,7 @@ package struct UserAdministration: Sendable {
         _ = try self.role(with: .writeUsers)
         if let role = user.role { try check(assigning: role) }
         let detail = user.role.map { "created with the role \($0.rawValue)" } ?? "created"
-        return try await change(.account, of: user.id, detail) { events throws(StoreFault) in
+        return try await change(.account, .userCreated, of: user.id, detail) { events throws(StoreFault) in
             try await store.addUser(user, recording: events)
         }
     }
@@ -88,7 +88,8 @@ package struct UserAdministration: Sendable {
         let isSameAddress = user.email == former.email
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
-        return try await change(.account, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
+        let action = isSameAddress ? nil : AccountChange.emailChanged.action
+        return try await change(.account, action, of: user.id, detail, notifying: notice) { events throws(StoreFault) in
             try await store.updateUser(user, from: former, at: time, recording: events)
         }
     }
@@ -98,7 +99,8 @@ package struct UserAdministration: Sendable {
         of user: UserIdentifier, from former: UserAttributes, to attributes: UserAttributes
     ) async throws -> UpdateUserOutcome {
         try await check(actingOn: user)
-        return try await change(.account, of: user, attributes.difference(from: former)) { events throws(StoreFault) in
+        return try await change(.account, nil, of: user, attributes.difference(from: former)) {
+            events throws(StoreFault) in
             try await store.replaceAttributes(of: user, from: former, by: attributes, at: time, recording: events)
         }
     }
@@ -106,7 +108,7 @@ package struct UserAdministration: Sendable {
     /// Disables an account, which ends its sessions, unless no other owner could sign in.
     package func disable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
         try await check(actingOn: user)
-        return try await change(.account, of: user, "disabled") { events throws(StoreFault) in
+        return try await change(.account, .userDisabled, of: user, "disabled") { events throws(StoreFault) in
             try await store.disableUser(user, at: time, recording: events)
         }
     }
@@ -114,7 +116,7 @@ package struct UserAdministration: Sendable {
     /// Enables an account.
     package func enable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
         try await check(actingOn: user)
-        return try await change(.account, of: user, "enabled") { events throws(StoreFault) in
+        return try await change(.account, .userEnabled, of: user, "enabled") { events throws(StoreFault) in
             try await store.enableUser(user, at: time, recording: events)
         }
     }
@@ -128,7 +130,9 @@ package struct UserAdministration: Sendable {
         guard former.role != role else { return .unchanged }
         for changed in [former.role, role].compactMap(\.self) { try check(assigning: changed) }
         let names = [former.role, role].map { $0?.rawValue ?? "none" }
-        return try await change(.account, of: user, AuditEvent.rolePrefix + "from \(names[0]) to \(names[1])") {
+        return try await change(
+            .account, .userRoleChanged, of: user, AuditEvent.rolePrefix + "from \(names[0]) to \(names[1])"
+        ) {
             events throws(StoreFault) in
             try await store.setRole(role, of: user, from: former.role, at: time, recording: events)
         }
@@ -145,7 +149,7 @@ package struct UserAdministration: Sendable {
     /// Ends one session of a user; returns false if the user has no such session.
     package func endSession(_ digest: ArtefactDigest, of user: UserIdentifier) async throws -> Bool {
         try await check(actingOn: user)
-        return try await change(.signOut, of: user, "another session") { events throws(StoreFault) in
+        return try await change(.signOut, nil, of: user, "another session") { events throws(StoreFault) in
             try await store.endSession(digest, of: user, at: time, recording: events)
         }
     }
@@ -177,7 +181,8 @@ package struct UserAdministration: Sendable {
         let link = UserLink(
             digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires,
             requiredRole: former.role.map(UserQuery.Role.role) ?? .noRole)
-        let events = actor.events(.account, of: user, detail: "created a link for a new password", at: time)
+        let events = actor.events(
+            .account, .userLinkCreated, of: user, detail: "created a link for a new password", at: time)
         guard try await store.addUserLink(link, sending: nil, recording: events) == .added else {
             // The user may have got a stronger role meanwhile.
             try await check(actingOn: user)
@@ -191,6 +196,7 @@ package struct UserAdministration: Sendable {
     package func setPassword(
         _ hash: PasswordHash, isTemporary: Bool, of user: User
     ) async throws -> ResetPasswordOutcome {
+        try check(actingOnAccountWith: user.role)
         let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
         return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
             events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)
@@ -220,6 +226,13 @@ package struct UserAdministration: Sendable {
         }
     }
 
+    /// Records that the stored data of a user were exported, before anyone gets them.
+    package func noteExport(of user: UserIdentifier) async throws(StoreFault) {
+        let events = actor.events(.account, of: user, detail: "exported", at: time)
+        for event in events { try await store.appendAudit(event) }
+        count(events)
+    }
+
     /// Deletes a user.
     ///
     /// Records whose number has no limit are left to ``UserStore/continueRemovals(atMost:)``, which a command calls
@@ -247,14 +260,15 @@ package struct UserAdministration: Sendable {
         _ change: AccountChange, of user: User, by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
     ) async throws -> Outcome {
         let notice = try await notice(of: change, to: user)
-        return try await self.change(change.kind, of: user.id, change.detail, notifying: notice, by: commit)
+        return try await self.change(
+            change.kind, change.action, of: user.id, change.detail, notifying: notice, by: commit)
     }
 
     private func change<Outcome: CommitOutcome>(
-        _ kind: AuditEvent.Kind, of user: UserIdentifier, _ detail: String, notifying notice: NewMail? = nil,
-        by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
+        _ kind: AuditEvent.Kind, _ action: AuditEvent.Action?, of user: UserIdentifier, _ detail: String,
+        notifying notice: NewMail? = nil, by commit: ([AuditEvent]) async throws(StoreFault) -> Outcome
     ) async throws(StoreFault) -> Outcome {
-        var events = actor.events(kind, of: user, detail: detail, at: time)
+        var events = actor.events(kind, action, of: user, detail: detail, at: time)
         events[0] = events[0].notifying(by: notice)
         let outcome = try await commit(events)
         if outcome.isCommitted { count(events) }

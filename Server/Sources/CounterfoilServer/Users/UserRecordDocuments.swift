@@ -70,12 +70,14 @@ package struct UserPasskeyDocument: Encodable, Sendable {
 /// A second factor in the export of a user, without its secret.
 package struct UserSecondFactorDocument: Encodable, Sendable {
     private let createdAt: String?
+    private let hasApp: Bool?
     private let recoveryCodes: Int?
     private let isMissing: Bool
     private let securityKeys: [UserPasskeyDocument]
 
     private enum CodingKeys: String, CodingKey {
         case createdAt = "created_at"
+        case hasApp = "authenticator_app"
         case securityKeys = "security_keys"
         case recoveryCodes = "unused_recovery_codes"
         case isMissing = "missing"
@@ -86,9 +88,10 @@ package struct UserSecondFactorDocument: Encodable, Sendable {
         self.securityKeys = securityKeys.map(UserPasskeyDocument.init)
         switch state {
         case .none: return nil
-        case .lost: (createdAt, recoveryCodes, isMissing) = (nil, nil, true)
+        case .lost: (createdAt, hasApp, recoveryCodes, isMissing) = (nil, nil, nil, true)
         case .active(let factor, let codes):
-            (createdAt, recoveryCodes, isMissing) = (Moment.text(factor.createdAt), codes, false)
+            (createdAt, hasApp) = (Moment.text(factor.createdAt), factor.hasApp)
+            (recoveryCodes, isMissing) = (codes, false)
         }
     }
 }

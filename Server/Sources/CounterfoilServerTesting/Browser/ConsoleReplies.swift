@@ -65,12 +65,24 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the page that says how to connect a client", as: ConnectPage.self) }
     }
 
+    package var overviewPage: OverviewPage {
+        get throws(UnexpectedReply) { try page("the first page of the administration", as: OverviewPage.self) }
+    }
+
     package var administrationPage: AdministrationPage {
-        get throws(UnexpectedReply) { try page("the administration", as: AdministrationPage.self) }
+        get throws(UnexpectedReply) { try page("the list of all clients", as: AdministrationPage.self) }
     }
 
     package var usersPage: UsersPage {
         get throws(UnexpectedReply) { try page("the search for users", as: UsersPage.self) }
+    }
+
+    package var invitationsPage: InvitationsPage {
+        get throws(UnexpectedReply) { try page("the invitations", as: InvitationsPage.self) }
+    }
+
+    package var developersPage: ClientDevelopersPage {
+        get throws(UnexpectedReply) { try page("the developers of a client", as: ClientDevelopersPage.self) }
     }
 
     package var newUserPage: NewUserPage {
@@ -133,11 +145,51 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the form of an API", as: APIFormPage.self) }
     }
 
+    package var webhooksPage: WebhooksPage {
+        get throws(UnexpectedReply) { try page("the webhooks", as: WebhooksPage.self) }
+    }
+
+    package var webhookPage: WebhookPage {
+        get throws(UnexpectedReply) { try page("a webhook", as: WebhookPage.self) }
+    }
+
+    package var webhookFormPage: WebhookFormPage {
+        get throws(UnexpectedReply) { try page("the form of a webhook", as: WebhookFormPage.self) }
+    }
+
     package var deleteRecordPage: DeleteRecordPage {
         get throws(UnexpectedReply) { try page("the deletion of a scope or an API", as: DeleteRecordPage.self) }
     }
 
     package var availableAPIsPage: AvailableAPIsPage {
         get throws(UnexpectedReply) { try page("the APIs for developers", as: AvailableAPIsPage.self) }
+    }
+
+    package var serverPage: ServerPage {
+        get throws(UnexpectedReply) { try page("the state of the server", as: ServerPage.self) }
+    }
+
+    package var certificatePage: CertificatePage {
+        get throws(UnexpectedReply) { try page("the certificate", as: CertificatePage.self) }
+    }
+
+    package var settingsPage: SettingsPage {
+        get throws(UnexpectedReply) { try page("the settings in use", as: SettingsPage.self) }
+    }
+
+    package var keysPage: KeysPage {
+        get throws(UnexpectedReply) { try page("the signing keys", as: KeysPage.self) }
+    }
+
+    package var changeKeyPage: ChangeKeyPage {
+        get throws(UnexpectedReply) { try page("the form of a signing key", as: ChangeKeyPage.self) }
+    }
+
+    package var registrationTokensPage: RegistrationTokensPage {
+        get throws(UnexpectedReply) { try page("the registration tokens", as: RegistrationTokensPage.self) }
+    }
+
+    package var testMailPage: TestMailPage {
+        get throws(UnexpectedReply) { try page("the form of a test mail", as: TestMailPage.self) }
     }
 }

@@ -20,6 +20,10 @@ extension Reply {
         get throws(UnexpectedReply) { try page("the page with the terms", as: TermsPage.self) }
     }
 
+    package var passkeyOfferPage: PasskeyOfferPage {
+        get throws(UnexpectedReply) { try page("the page that offers a passkey", as: PasskeyOfferPage.self) }
+    }
+
     private func page<Wanted: Page>(_ needed: String, as type: Wanted.Type) throws(UnexpectedReply) -> Wanted {
         guard let page = self.page as? Wanted else { throw UnexpectedReply(needed: needed, reply: self) }
         return page
@@ -59,6 +63,17 @@ extension TermsPage {
     }
 }
 
+extension PasskeyOfferPage {
+    /// The fields of the form.
+    package func form(_ decision: Decision, passkey: String = "") -> FormParameters {
+        FormParameters([
+            "door": question.door.rawValue, "request": question.request,
+            "recent": question.isSignedInForThis ? "true" : "", "ticket": ticket, "passkey": passkey,
+            "decision": decision.rawValue,
+        ])
+    }
+}
+
 extension TestServer {
     /// Invites a person as an operator does, and returns the path and query of the link, which is not mailed.
     package func invite(_ draft: Invitations.Draft = Invitations.Draft()) async throws -> (
@@ -72,8 +87,8 @@ extension TestServer {
     /// Invites a person as an operator does, and returns the link that the operator gets.
     package func invited(_ draft: Invitations.Draft) async throws -> (invitation: Invitation, link: String?) {
         let invitations = Invitations(issuer: issuer, store: store, serverKey: try TestSigningKeys.serverKey)
-        let outcome = try await invitations.invite(draft, now: clock.now) { invitation in
-            AuditEvent(at: clock.now, .account, detail: "created the invitation \(invitation.shortID)")
+        let outcome = try await invitations.invite(draft, now: clock.now) { _, detail in
+            AuditEvent(at: clock.now, .account, detail: detail)
         }
         guard case .invited(let invitation, let link) = outcome else { throw Refused("the address is taken") }
         return (invitation, link)

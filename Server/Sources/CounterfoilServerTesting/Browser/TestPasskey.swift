@@ -130,6 +130,28 @@ extension ScriptedUserAgent {
         return try await submit(form, to: page.action)
     }
 
+    /// Signs in with a password on the page of a reply, in a browser that can create a passkey.
+    package mutating func signInWherePasskeysWork(on reply: Reply, username: String = "alice") async throws -> Reply {
+        let page = try reply.signInPage
+        var form = page.form(username: username, password: TestServer.password)
+        form.append("can_create_passkey", "true")
+        return try await submit(form, to: page.action)
+    }
+
+    /// Creates a passkey on the page of a reply that offers one.
+    ///
+    /// - Parameters:
+    ///   - passkey: The passkey.
+    ///   - reply: The reply with the page.
+    ///   - isUpgrade: Whether the browser asks the user nothing.
+    package mutating func create(
+        _ passkey: inout TestPasskey, on reply: Reply, isUpgrade: Bool = false
+    ) async throws -> Reply {
+        let page = try reply.passkeyOfferPage
+        let answer = try passkey.registration(for: isUpgrade ? page.upgradeOptions : page.options)
+        return try await submit(page.form(isUpgrade ? .upgrade : .create, passkey: answer), to: page.action)
+    }
+
     /// Answers the sign-in page of a reply with a passkey.
     ///
     /// - Parameters:

@@ -39,6 +39,9 @@ extension StoreOperation {
     /// Reading the signing keys, and adding one in place of another.
     public static let signingKeys = Self("signingKeys"), addSigningKey = Self("addSigningKey")
 
+    /// Adding the numbers of events of a server.
+    public static let addActivity = Self("addActivity")
+
     /// Reading a user.
     public static let user = Self("user")
     /// Changing a password, or the parameters of its hash.

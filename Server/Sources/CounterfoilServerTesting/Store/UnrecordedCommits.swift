@@ -86,6 +86,16 @@ extension GrantStore {
     }
 }
 
+extension SecondFactorStore {
+    /// Adds a second factor with an authenticator app.
+    package func addSecondFactor(
+        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], keeping kept: ArtefactDigest?,
+        recording events: [AuditEvent]
+    ) async throws(StoreFault) -> AddSecondFactorOutcome {
+        try await addSecondFactor(factor, recoveryCodes: recoveryCodes, key: nil, keeping: kept, recording: events)
+    }
+}
+
 extension UserStore {
     package func addUser(_ user: User) async throws(StoreFault) -> AddUserOutcome {
         try await addUser(user, recording: [])
@@ -192,6 +202,10 @@ extension SessionStore {
     {
         try await signOutEverywhere(user, except: kept, at: time, recording: [])
     }
+}
+
+extension CertificateOrderStore {
+    package func requestRenewal() async throws(StoreFault) { _ = try await requestRenewal(recording: []) }
 }
 
 extension SigningKeyStore {

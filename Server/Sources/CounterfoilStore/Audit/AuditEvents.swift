@@ -67,7 +67,7 @@ public struct AuditEvent: Sendable, Hashable {
         public static let account = Kind(rawValue: "account")
         /// A signing key was created or replaced.
         public static let signingKey = Kind(rawValue: "signing-key")
-        /// A scope, an API or the branding was changed.
+        /// A scope, an API, a webhook or the branding was changed.
         public static let setting = Kind(rawValue: "setting")
         /// Events were deleted from the audit log, after an export or after their retention period.
         public static let auditRemoval = Kind(rawValue: "audit-removal")
@@ -129,6 +129,8 @@ public struct AuditEvent: Sendable, Hashable {
     ///
     /// The detail of a refusal begins with its ``reason``, followed by a colon and the ``explanation``, if any.
     public let detail: String?
+    /// What the change was, more exactly than ``kind``; nil if the kind says it, and for a refusal.
+    public private(set) var action: Action?
     /// The mail that notifies the user, which a store queues in the transaction that appends the event; nil for none.
     ///
     /// It is no part of the log: an event that was read from it has none, and equals the one that was appended.
@@ -144,7 +146,8 @@ public struct AuditEvent: Sendable, Hashable {
         grantID: GrantIdentifier? = nil,
         source: String? = nil,
         requestID: String? = nil,
-        detail: String? = nil
+        detail: String? = nil,
+        action: Action? = nil
     ) {
         self.at = at
         self.kind = kind
@@ -155,6 +158,7 @@ public struct AuditEvent: Sendable, Hashable {
         self.source = source
         self.requestID = requestID
         self.detail = detail.map { $0.replacing("\0", with: "\u{FFFD}").prefix(bytes: 200) }
+        self.action = outcome == .done ? action : nil
     }
 
     /// Returns the event with a notice, which is queued if it goes to the user of the event.
@@ -164,12 +168,19 @@ public struct AuditEvent: Sendable, Hashable {
         return event
     }
 
+    /// Returns the event with its action; a refusal has none.
+    package func named(_ action: Action?) -> AuditEvent {
+        var event = self
+        event.action = outcome == .done ? action : nil
+        return event
+    }
+
     /// Compares what the log has of two events.
     public static func == (left: AuditEvent, right: AuditEvent) -> Bool {
         (left.at, left.kind, left.outcome, left.userID, left.clientID)
             == (right.at, right.kind, right.outcome, right.userID, right.clientID)
-            && (left.grantID, left.source, left.requestID, left.detail)
-                == (right.grantID, right.source, right.requestID, right.detail)
+            && (left.grantID, left.source, left.requestID, left.detail, left.action)
+                == (right.grantID, right.source, right.requestID, right.detail, right.action)
     }
 
     /// Hashes the time, the kind and the request, which rarely are those of another event.

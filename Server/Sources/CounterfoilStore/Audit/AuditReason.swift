@@ -121,7 +121,7 @@ extension AuditEvent {
         private static let known = Set(allCases)
 
         /// Reads the reason at the beginning of the detail of a refusal; nil if there is none.
-        fileprivate init?(of detail: String) {
+        package init?(of detail: String) {
             let reason = Reason(rawValue: detail.firstIndex(of: ":").map { String(detail[..<$0]) } ?? detail)
             guard Self.known.contains(reason) else { return nil }
             self = reason

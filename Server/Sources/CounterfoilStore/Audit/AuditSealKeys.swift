@@ -179,7 +179,7 @@ package enum AuditDigest {
     ) -> [UInt8] {
         var bytes = CanonicalBytes("counterfoil audit event")
         bytes.add(record.position)
-        for text in [record.kind, record.outcome, record.clientID] { bytes.add(text) }
+        for text in [record.kind, record.outcome, record.clientID, record.action] { bytes.add(text) }
         for digest in [user, detail, pseudonym ?? []] { bytes.add(digest) }
         return bytes.digest
     }

@@ -21,11 +21,13 @@ public struct AuditRecord: Sendable, Hashable {
     public let requestID: String?
     /// The further details.
     public let detail: String?
+    /// The name of the action.
+    public let action: String?
 
     /// Creates a record with the values of a row.
     public init(
         position: AuditPosition, kind: String, outcome: String, userID: String?, clientID: String?, grantID: String?,
-        source: String?, requestID: String?, detail: String?
+        source: String?, requestID: String?, detail: String?, action: String? = nil
     ) {
         self.position = position
         self.kind = kind
@@ -36,6 +38,7 @@ public struct AuditRecord: Sendable, Hashable {
         self.source = source
         self.requestID = requestID
         self.detail = detail
+        self.action = action
     }
 
     /// Creates the record of an entry.
@@ -44,7 +47,8 @@ public struct AuditRecord: Sendable, Hashable {
         self.init(
             position: entry.position, kind: event.kind.rawValue, outcome: event.outcome.rawValue,
             userID: event.userID?.rawValue, clientID: event.clientID?.rawValue, grantID: event.grantID?.rawValue,
-            source: event.source, requestID: event.requestID, detail: event.detail)
+            source: event.source, requestID: event.requestID, detail: event.detail,
+            action: event.action?.rawValue)
     }
 }
 

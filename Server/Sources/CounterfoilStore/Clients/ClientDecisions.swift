@@ -46,6 +46,23 @@ extension RegisteredClient {
     package func isTested(by user: User) -> Bool { owner == user.id || testers.contains(user.username) }
 }
 
+/// The numbers of the clients that persons registered.
+public struct ClientCounts: Sendable, Hashable {
+    /// All clients.
+    public let all: Int
+    /// The clients to which no user can sign in before an administrator has approved them, except suspended ones.
+    public let pending: Int
+    /// The clients in development, except suspended ones.
+    public let inDevelopment: Int
+
+    /// Creates numbers that a store has read.
+    public init(all: Int, pending: Int, inDevelopment: Int) {
+        self.all = all
+        self.pending = pending
+        self.inDevelopment = inDevelopment
+    }
+}
+
 /// A decision of an administrator about a client.
 public enum ClientDecision: Sendable, Hashable {
     /// Suspend the client.
@@ -54,6 +71,15 @@ public enum ClientDecision: Sendable, Hashable {
     case resume
     /// Approve the client, if its stored revision still is the one that the administrator has seen.
     case approve(revision: Int)
+
+    /// The action of the event that records the decision.
+    package var action: AuditEvent.Action {
+        switch self {
+        case .suspend: .clientSuspended
+        case .resume: .clientResumed
+        case .approve: .clientApproved
+        }
+    }
 }
 
 /// The outcome of ``ClientStore/decide(_:on:at:recording:)``.

@@ -292,6 +292,8 @@ public struct ClientOwnership: Sendable, Hashable {
 public protocol ClientStore: Sendable {
     /// Reads all clients that a person registered, oldest first.
     func clients() async throws(StoreFault) -> [RegisteredClient]
+    /// Counts the clients that persons registered, and those that wait for an administrator.
+    func clientCounts() async throws(StoreFault) -> ClientCounts
     /// Reads the clients that a developer has registered, oldest first.
     func clients(of owner: UserIdentifier) async throws(StoreFault) -> [RegisteredClient]
     /// Reads the identifiers of the clients that a developer has registered, oldest first.

@@ -27,13 +27,14 @@ public typealias AuthorizationServerStore = RegistryStore & UncachedStore
 ///
 /// The endpoints of the server hold this type beside a `CachedRegistry`. None of them can therefore look up a record of
 /// the registry without the cache.
-public typealias UncachedStore = AppSignInStore & AttemptStore & AuditSealStore & AuditStore & BrandingStore
-    & CertificateOrderStore & ClientAssertionStore & ClientStore & ConsentStore & DeviceAuthorizationStore
-    & GrantStore & IdentifierKeyStore & KeptAnswerStore & LogoutDeliveryStore & MailStore & MaintenanceStore
+public typealias UncachedStore = ActivityStore & AppSignInStore & AttemptStore & AuditSealStore & AuditStore
+    & BrandingStore & CertificateOrderStore & ClientAssertionStore & ClientDeveloperStore & ClientQueryStore
+    & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore & KeptAnswerStore
+    & LogoutDeliveryStore & MailStore & MaintenanceStore
     & UserStore & PasskeyStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
-    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore
+    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore & WebhookStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

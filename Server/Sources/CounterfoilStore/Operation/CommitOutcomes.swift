@@ -162,3 +162,18 @@ extension UpdateUnregisteredClientPolicyOutcome: CommitOutcome {
     /// Whether the policy was changed.
     public var isCommitted: Bool { self == .updated }
 }
+
+extension AddWebhookOutcome: CommitOutcome {
+    /// Whether the webhook was added.
+    public var isCommitted: Bool { self == .added }
+}
+
+extension ResendEventOutcome: CommitOutcome {
+    /// Whether the event was queued.
+    public var isCommitted: Bool { self == .queued }
+}
+
+extension UpdateWebhookOutcome: CommitOutcome {
+    /// Whether the webhook was changed.
+    public var isCommitted: Bool { self == .updated }
+}

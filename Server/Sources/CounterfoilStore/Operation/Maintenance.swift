@@ -45,6 +45,23 @@ public struct LeaseHolder: Sendable, Hashable {
 
     /// Creates a random mark.
     public init(random: RandomBytes = RandomBytes()) { bytes = random.bytes(16) }
+
+    /// Creates the mark with the bytes of a stored one.
+    package init(stored bytes: [UInt8]) { self.bytes = bytes }
+}
+
+/// The lease of the maintenance, which one of the servers on a store has.
+public struct MaintenanceLease: Sendable, Hashable {
+    /// The server that has it.
+    public let holder: LeaseHolder
+    /// The time at which it ends unless the server renews it.
+    public let end: Date
+
+    /// Creates the lease of a server.
+    public init(holder: LeaseHolder, end: Date) {
+        self.holder = holder
+        self.end = end
+    }
 }
 
 /// The deletion of expired records, by one server at a time.
@@ -65,6 +82,8 @@ public protocol MaintenanceStore: Sendable {
     /// Returns the lease of the maintenance, so that another server need not wait for its end; has no effect if another
     /// server has it.
     func returnMaintenanceLease(_ holder: LeaseHolder) async throws(StoreFault)
+    /// Reads the lease of the maintenance; nil if no server has it at a time.
+    func maintenanceLease(at now: Date) async throws(StoreFault) -> MaintenanceLease?
     /// Deletes expired records in one transaction, at most `rows` of each kind.
     ///
     /// The limit `rows` keeps the transaction short, so that other writes run between two calls. The kinds are codes,

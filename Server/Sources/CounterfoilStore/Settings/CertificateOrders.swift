@@ -103,7 +103,10 @@ public protocol CertificateOrderStore: Sendable {
     /// Replaces the encrypted key of the certificate if it is still `former`.
     func replaceCertificateKey(_ former: [UInt8], with sealed: [UInt8]) async throws(StoreFault)
     /// Asks the servers for a new certificate at once, and deletes the records of failed orders.
-    func requestRenewal() async throws(StoreFault)
+    ///
+    /// - Returns: False if it changes nothing: a new certificate was asked for before, or there is none to replace, and
+    ///   no order has failed.
+    func requestRenewal(recording events: [AuditEvent]) async throws(StoreFault) -> Bool
 
     /// Reads the challenges that have not expired.
     func pendingChallenges(at now: Date) async throws(StoreFault) -> [PendingChallenge]

@@ -152,6 +152,21 @@ public struct ServerKey: Sendable {
         try certificateSealing.open(sealed, authenticating: owner.context)
     }
 
+    /// The keys that encrypt the secrets of webhooks in the store.
+    private var webhookSecrets: DerivedKeys { derived("counterfoil webhook secrets") }
+
+    /// Encrypts the secret of a webhook for the store, and binds the result to the webhook.
+    package func seal(webhookSecret secret: [UInt8], of webhook: WebhookIdentifier) throws -> [UInt8] {
+        try webhookSecrets.seal(secret, authenticating: Array(webhook.rawValue.utf8))
+    }
+
+    /// Decrypts the output of ``seal(webhookSecret:of:)``, and returns whether the current key encrypted it.
+    package func open(
+        webhookSecret sealed: [UInt8], of webhook: WebhookIdentifier
+    ) throws -> (bytes: [UInt8], isCurrent: Bool) {
+        try webhookSecrets.open(sealed, authenticating: Array(webhook.rawValue.utf8))
+    }
+
     /// Encrypts the identifier of a deleted user for the queue of the logout notifications.
     package func seal(subject user: UserIdentifier) throws -> [UInt8] {
         try removedSubjects.seal(Array(user.rawValue.utf8))

@@ -33,6 +33,25 @@ public struct SealedSigningKey: Sendable, Hashable {
     }
 }
 
+/// The needs of all clients together that concern the signing keys.
+public struct SigningNeeds: Sendable, Hashable {
+    /// The number of clients that get ID tokens with an algorithm, without those that act without a user.
+    public var clients: [SigningAlgorithm: Int]
+    /// The longest lifetime of access tokens that the policy of a client sets, in seconds; nil if none sets one.
+    public var accessTokenLifetime: Int?
+    /// The longest lifetime of ID tokens that the policy of a client sets, in seconds; nil if none sets one.
+    public var idTokenLifetime: Int?
+
+    /// Creates a value; by default, there is no client.
+    public init(
+        clients: [SigningAlgorithm: Int] = [:], accessTokenLifetime: Int? = nil, idTokenLifetime: Int? = nil
+    ) {
+        self.clients = clients
+        self.accessTokenLifetime = accessTokenLifetime
+        self.idTokenLifetime = idTokenLifetime
+    }
+}
+
 /// The outcome of ``SigningKeyStore/addFirstSigningKey(_:recording:)`` and
 /// ``SigningKeyStore/addSigningKey(_:replacing:recording:)``.
 public enum AddSigningKeyOutcome: Sendable, Hashable {
@@ -46,6 +65,9 @@ public enum AddSigningKeyOutcome: Sendable, Hashable {
 public protocol SigningKeyStore: Sendable {
     /// Reads all keys, oldest first.
     func signingKeys() async throws(StoreFault) -> [SealedSigningKey]
+    /// Reads what all clients together need of the signing keys; an algorithm that this version does not know is left
+    /// out.
+    func signingNeeds() async throws(StoreFault) -> SigningNeeds
     /// Stores the first key of an algorithm, unless the algorithm already has a key.
     func addFirstSigningKey(
         _ key: SealedSigningKey, recording events: [AuditEvent]

@@ -150,6 +150,11 @@ public protocol PasskeyStore: Sendable {
     func addPasskey(
         _ passkey: Passkey, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddPasskeyOutcome
+    /// Notes that a user is offered a passkey after a sign-in with a password; returns false and changes nothing if the
+    /// user has a passkey, was offered one before, does not exist or is disabled.
+    func notePasskeyOffer(
+        to user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Changes the name of a passkey or a security key; returns false if the user has no such one.
     func renamePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, to name: String, recording events: [AuditEvent]

@@ -1,6 +1,8 @@
 public import Foundation
 
-/// The second factor of a user: the secret that an authenticator app has, too (RFC 6238).
+/// The second factor of a user: a secret, which names it and is the key of the digests of its recovery codes.
+///
+/// An authenticator app has the secret, too (RFC 6238), or the user has security keys only.
 public struct SecondFactor: Sendable, Hashable {
     /// The user who proves it after the password.
     public let userID: UserIdentifier
@@ -12,19 +14,22 @@ public struct SecondFactor: Sendable, Hashable {
     public let keyName: String
     /// The time of the setup.
     public let createdAt: Date
+    /// Whether an authenticator app has the secret; if not, security keys and recovery codes prove the second factor.
+    public let hasApp: Bool
     /// The time step of the last accepted code (RFC 6238 §5.2); a code of this step or an earlier one is refused.
     public var lastStep: Int64
 
     /// Creates the record of a second factor.
     public init(
         userID: UserIdentifier, digest: ArtefactDigest, sealedSecret: [UInt8], keyName: String, createdAt: Date,
-        lastStep: Int64
+        hasApp: Bool = true, lastStep: Int64
     ) {
         self.userID = userID
         self.digest = digest
         self.sealedSecret = sealedSecret
         self.keyName = keyName
         self.createdAt = createdAt
+        self.hasApp = hasApp
         self.lastStep = lastStep
     }
 }
@@ -51,12 +56,17 @@ public enum SecondFactorUse: Sendable, Hashable {
     case key(ArtefactDigest, PasskeyUse)
     /// A browser that is remembered for the second factor with this digest.
     case remembered(ArtefactDigest)
-    /// The setup of a second factor by a user who has none, with the digests of the recovery codes.
-    case setup(SecondFactor, recoveryCodes: [ArtefactDigest])
+    /// A proof of the second factor with this digest, which was recorded a few minutes before.
+    case confirmed(ArtefactDigest)
+    /// The setup of a second factor by a user who has none, with the digests of the recovery codes, and with the first
+    /// security key if no app has the secret.
+    case setup(SecondFactor, recoveryCodes: [ArtefactDigest], key: Passkey? = nil)
 }
 
 /// A change of a second factor by its user.
 public enum SecondFactorChange: Sendable, Hashable {
+    /// Nothing changes; the proof is recorded, so that it counts once.
+    case confirmation
     /// The user has no second factor from now on.
     case removal
     /// Other recovery codes replace those that are left.
@@ -70,12 +80,14 @@ public enum SecondFactorChange: Sendable, Hashable {
     case keyRemoval(ArtefactDigest)
 }
 
-/// The outcome of ``SecondFactorStore/addSecondFactor(_:recoveryCodes:keeping:recording:)``.
+/// The outcome of ``SecondFactorStore/addSecondFactor(_:recoveryCodes:key:keeping:recording:)``.
 public enum AddSecondFactorOutcome: Sendable, Hashable {
     /// The user needs a code after the password from now on.
     case added
     /// The user has a second factor already; nothing was written.
     case exists
+    /// A user has a passkey or a security key with the credential ID of the new one; nothing was written.
+    case keyExists
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
 }
@@ -92,6 +104,8 @@ public enum ChangeSecondFactorOutcome: Sendable, Hashable {
     case tooManyKeys
     /// The user has no such security key; nothing was written.
     case keyNotFound
+    /// It is the only security key of a second factor without an app; nothing was written.
+    case lastKey
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
 }
@@ -113,8 +127,10 @@ public protocol SecondFactorStore: Sendable {
     func hasRecoveryCode(_ digest: ArtefactDigest, of user: UserIdentifier) async throws(StoreFault) -> Bool
     /// Adds a second factor to a user who has none, and ends the sessions of the user except `kept`, as
     /// ``SessionStore/signOutEverywhere(_:except:at:recording:)`` does.
+    ///
+    /// A second factor without an app has `key` as its first security key.
     func addSecondFactor(
-        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], keeping kept: ArtefactDigest?,
+        _ factor: SecondFactor, recoveryCodes: [ArtefactDigest], key: Passkey?, keeping kept: ArtefactDigest?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddSecondFactorOutcome
     /// Changes the second factor of a user who proves it, and records the use.

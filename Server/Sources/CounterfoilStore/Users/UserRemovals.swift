@@ -89,7 +89,7 @@ public struct RemovedUser: Sendable, Hashable {
     public func pseudonymized(_ event: AuditEvent) -> AuditEvent {
         AuditEvent(
             at: event.at, event.kind, event.outcome, userID: pseudonym, clientID: event.clientID,
-            detail: detail(keptOf: event.detail))
+            detail: detail(keptOf: event.detail), action: event.action)
     }
 
     /// Returns the detail of an event; nil if it contains a name of the user.
@@ -141,7 +141,7 @@ extension AuditEvent {
     /// A store appends it in place of an event about a user who does not exist any more. A request that was in progress
     /// during the deletion can cause such an event.
     public var withoutUser: AuditEvent {
-        AuditEvent(at: at, kind, outcome, clientID: clientID)
+        AuditEvent(at: at, kind, outcome, clientID: clientID, action: action)
     }
 }
 

@@ -48,6 +48,7 @@ struct MetricsResponder: Responder {
         let refreshes = await server.refreshStatistics()
         let backlog = await server.logoutBacklog()
         let mailBacklog = await server.mailBacklog()
+        let webhooks = await server.webhookProgress()
         let auditSealAge = await server.auditSealAge()
         let isReady = await server.readiness().isReady
         let space = await sources.storeSpace?()
@@ -59,6 +60,7 @@ struct MetricsResponder: Responder {
         }
         if let backlog { text.write(logoutBacklog: backlog) }
         if let mailBacklog { text.write(mailBacklog: mailBacklog) }
+        if let webhooks { text.write(webhooks: webhooks) }
         if let auditSealAge { text.write(auditSealAge: auditSealAge) }
         if let certificate = sources.certificate { text.write(certificate.snapshot) }
         if let orders = sources.orders { text.write(orders.snapshot) }

@@ -113,6 +113,17 @@ struct MetricsText {
             "counterfoil_mail_oldest_seconds", "Age of the oldest queued mail. \(Self.ofStore)", mailBacklog.age)
     }
 
+    /// Writes the number of webhooks in each state, and the age of the oldest event that an active one has not got.
+    mutating func write(webhooks: (states: [Webhook.State: Int], age: Double)) {
+        family("counterfoil_webhooks", .gauge, "Webhooks by state. \(Self.ofStore)")
+        for state in Webhook.State.allCases {
+            sample("counterfoil_webhooks", [("state", state.rawValue)], webhooks.states[state] ?? 0)
+        }
+        gauge(
+            "counterfoil_webhook_event_oldest_seconds",
+            "Age of the oldest event that an active webhook has not got. \(Self.ofStore)", webhooks.age)
+    }
+
     /// Writes the time since which events of the audit log may have no seal.
     mutating func write(auditSealAge: Double) {
         gauge(
@@ -224,6 +235,10 @@ extension ServerMetrics.Event {
         case .mailSent: "mails_sent"
         case .mailFailed: "mail_failures"
         case .mailGivenUp: "mails_given_up"
+        case .webhookDelivered: "webhook_events_delivered"
+        case .webhookFailed: "webhook_event_failures"
+        case .webhookDisabled: "webhooks_disabled"
+        case .webhookEventsMissed: "webhook_events_missed"
         }
     }
 
@@ -240,6 +255,10 @@ extension ServerMetrics.Event {
         case .mailSent: "Mails that the mail server has accepted."
         case .mailFailed: "Failed attempts to send a mail."
         case .mailGivenUp: "Mails that were given up."
+        case .webhookDelivered: "Events that a webhook has accepted."
+        case .webhookFailed: "Failed attempts to send an event to a webhook."
+        case .webhookDisabled: "Webhooks that the server has disabled."
+        case .webhookEventsMissed: "Times at which events were deleted before a webhook got them."
         }
     }
 }

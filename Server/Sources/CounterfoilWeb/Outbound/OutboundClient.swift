@@ -36,6 +36,12 @@ public struct OutboundClient: Sendable {
         self.init(rules, insecureLoopbackPort: nil, lookUp: HostName.addresses(of:))
     }
 
+    /// Creates the client for webhooks, whose receivers have 15 seconds (Standard Webhooks, "Request timeouts").
+    public static func forWebhooks(_ rules: OutboundRules = .standard) -> OutboundClient {
+        OutboundClient(
+            rules, insecureLoopbackPort: nil, timeLimit: .seconds(15), lookUp: HostName.addresses(of:))
+    }
+
     /// Creates a client with a custom resolver.
     ///
     /// With `insecureLoopbackPort`, for tests, requests go to this port over http, and a host that resolves to
@@ -111,6 +117,27 @@ public struct OutboundClient: Sendable {
             request.body = .bytes(ByteBuffer(string: body))
         } read: { response in
             Int(response.status.code)
+        }
+    }
+
+    /// Posts a body with its fields, and returns the status of the response, whose body is not read, and the seconds in
+    /// its `Retry-After`.
+    ///
+    /// - Parameters:
+    ///   - body: The body of the request.
+    ///   - fields: The fields of the request, with `Content-Type`.
+    ///   - url: The destination.
+    ///   - party: The webhook whose lookups are limited together.
+    package func post(
+        _ body: [UInt8], fields: [(String, String)], to url: AbsoluteURI, for party: String
+    ) async throws(OutboundFailure) -> (status: Int, retryAfter: Int?) {
+        try await send(to: url, for: party, in: nil) { request in
+            request.method = .POST
+            for (name, value) in fields { request.headers.add(name: name, value: value) }
+            request.body = .bytes(ByteBuffer(bytes: body))
+        } read: { response in
+            let waits = response.headers["Retry-After"]
+            return (Int(response.status.code), waits.count == 1 ? Int(waits[0]) : nil)
         }
     }
 

@@ -21,7 +21,7 @@ struct CertificateRenew: AsyncParsableCommand {
 
     func run() async throws {
         try await location.withInstallation(creating: false) { installation in
-            try await installation.store.requestRenewal()
+            _ = try await installation.administration.requestCertificate()
             Output.note("Requested a new certificate. A running server with --acme-contact orders it now.")
         }
     }

@@ -7,7 +7,8 @@ struct ClientCommand: AsyncParsableCommand {
         abstract: "Manage the apps (clients) that users can sign in to.",
         subcommands: [
             ClientCreate.self, ClientList.self, ClientShow.self, ClientEdit.self, ClientCheck.self,
-            ClientSecretCommand.self, ClientApprove.self, ClientSuspend.self, ClientResume.self, ClientDelete.self,
+            ClientSecretCommand.self, ClientDevelopersCommand.self, ClientApprove.self, ClientSuspend.self,
+            ClientResume.self, ClientDelete.self,
         ]
     )
 }

@@ -10,6 +10,8 @@ struct ClientDocument: Encodable {
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
     private let exceptionUse: PKCEExceptionUse?
+    private let use: ClientUse?
+    private let developers: [Username]
     private let connection: Connection
 
     /// The part of a document that says how the client connects to the server.
@@ -32,13 +34,16 @@ struct ClientDocument: Encodable {
 
     init(
         _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
-        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, connection: Connection = .omitted
+        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, use: ClientUse? = nil,
+        developers: [Username] = [], connection: Connection = .omitted
     ) {
         self.client = client
         self.developer = developer
         self.secrets = secrets
         self.newSecret = newSecret
         self.exceptionUse = exceptionUse
+        self.use = use
+        self.developers = developers
         self.connection = connection
     }
 
@@ -46,7 +51,8 @@ struct ClientDocument: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         let record = ClientRecord(
-            client, developer: developer, secrets: secrets, newSecret: newSecret, exceptionUse: exceptionUse)
+            client, developer: developer, secrets: secrets, newSecret: newSecret, exceptionUse: exceptionUse,
+            use: use, developers: developers)
         try record.encode(to: encoder)
         guard case .known(let connection) = connection else { return }
         var values = encoder.container(keyedBy: CodingKeys.self)
@@ -65,6 +71,8 @@ extension ClientDocument {
         if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
         if let developer { lines.append("  developer: \(developer)") }
+        if !developers.isEmpty { lines.append("  managed by: \(developers.map(\.rawValue).joined(separator: " "))") }
+        if let use, client.type != .service { lines.append("  use: \(use.words)") }
         lines += standingLines
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }

@@ -47,6 +47,8 @@ struct ClientShow: AsyncParsableCommand {
                 developer: try await installation.developer(of: client),
                 secrets: try await installation.store.clientSecrets(of: client.id),
                 exceptionUse: try await installation.store.pkceExceptionUse(of: client.id),
+                use: try await installation.store.use(of: client.id),
+                developers: try await installation.store.developers(of: client.id).map(\.user.username),
                 connection: connection
             )
             if options.json {

@@ -43,19 +43,3 @@ struct DataDirectoryFiles {
         return names.filter { $0.hasPrefix("counterfoil.db.version-") }.sorted()
     }
 }
-
-/// A number of bytes, printed with a unit.
-struct ByteCount: CustomStringConvertible {
-    let bytes: Int
-
-    init(_ bytes: Int) { self.bytes = bytes }
-
-    var description: String {
-        let (kilo, mega, giga) = (1 << 10, 1 << 20, 1 << 30)
-        switch bytes {
-        case ..<mega: return "\((bytes + kilo - 1) / kilo) KiB"
-        case ..<giga: return "\(bytes / mega) MiB"
-        default: return "\(bytes / giga).\(bytes % giga * 10 / giga) GiB"
-        }
-    }
-}

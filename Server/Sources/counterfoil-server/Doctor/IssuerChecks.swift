@@ -127,8 +127,13 @@ extension ServerFindings {
                 "certificate", "no TLS connection to \(issuer) is possible: \(error)",
                 mend: "check the certificate, its chain and its name; --tls-authority names a private authority")
         }
-        let left = validity.end.timeIntervalSince(Date()) / max(validity.duration, 1)
-        let text = "the certificate of \(issuer) is valid until \(Moment.text(validity.end))"
+        judgeCertificate("the certificate of \(issuer)", validFor: validity, now: Date())
+    }
+
+    /// Judges the validity of a certificate.
+    mutating func judgeCertificate(_ certificate: String, validFor validity: DateInterval, now: Date) {
+        let left = validity.end.timeIntervalSince(now) / max(validity.duration, 1)
+        let text = "\(certificate) is valid until \(Moment.text(validity.end))"
         if left < Self.certificateFault {
             fault("certificate-expires", text, mend: "renew the certificate now")
         } else if left < Self.certificateNote {

@@ -1,22 +1,6 @@
-/// A result of one check of `counterfoil-server doctor`.
-struct ServerFinding: Encodable {
-    /// The severity of a finding, in ascending order.
-    enum Weight: String, Encodable {
-        /// The state is correct.
-        case sound
-        /// The server works, but the state deserves attention.
-        case advice
-        /// The state prevents sign-ins, loses data or is unsafe.
-        case fault
-    }
+import CounterfoilServer
 
-    let weight: Weight
-    /// A stable identifier of the finding for scripts, such as `clock-unsynchronized`.
-    let topic: String
-    let text: String
-    /// The remedy; nil if none is needed.
-    let mend: String?
-
+extension ServerFinding {
     /// The lines of the finding in text output.
     var lines: [String] {
         let word =
@@ -38,16 +22,14 @@ struct ServerFindings {
     /// The number of findings with a weight.
     func count(_ weight: ServerFinding.Weight) -> Int { all.count { $0.weight == weight } }
 
-    mutating func sound(_ topic: String, _ text: String) {
-        all.append(ServerFinding(weight: .sound, topic: topic, text: text, mend: nil))
-    }
+    mutating func sound(_ topic: String, _ text: String) { all.append(ServerFinding(.sound, topic, text)) }
 
     mutating func advise(_ topic: String, _ text: String, mend: String) {
-        all.append(ServerFinding(weight: .advice, topic: topic, text: text, mend: mend))
+        all.append(ServerFinding(.advice, topic, text, mend: mend))
     }
 
     mutating func fault(_ topic: String, _ text: String, mend: String) {
-        all.append(ServerFinding(weight: .fault, topic: topic, text: text, mend: mend))
+        all.append(ServerFinding(.fault, topic, text, mend: mend))
     }
 
     /// Adds a fault from an error message, whose remedy is behind its first semicolon.

@@ -14,6 +14,8 @@ extension ServerFindings {
     static let clockFault: TimeInterval = 60
     /// The age in seconds of a notification that the server should have delivered or given up.
     private static let noticeAge: TimeInterval = 3600
+    /// The time in seconds for which a webhook can fail: a day.
+    private static let webhookAge: TimeInterval = 86_400
     /// The age in seconds of events that a server should have sealed, as in the alert.
     private static let sealAge: TimeInterval = 900
 
@@ -60,42 +62,66 @@ extension ServerFindings {
         let host = files == nil ? recorded.host.flatMap { $0 == RecordedSettings.hostName ? nil : $0 } : nil
         checkFiles(namedIn: recorded, onHost: host, serverKeyFile: serverKeyFile)
         do {
-            try await KeyRing.check(store, serverKey: installation.serverKey)
-            try await store.checkRestored()
-            sound("store", "the store answers, has the tables of this version, and belongs to this server key")
-            let versions = try await store.versions()
-            sound("store-version", "\(versions)")
             let now = store.now()
-            judgeStoreClock(differingBy: now.timeIntervalSince(Date()))
-            let keys = try await store.signingKeys().filter { $0.state(at: now).state == .signing }
-            judgeKeys(signingSince: keys.map(\.signsFrom), now: now)
+            let keys = try await checkStore(of: installation, at: now)
             judgeServerKeys(try await ServerKeyState.all(of: installation))
-            if let database = installation.database {
-                judgeServers(try await database.serverNotes(at: now).compactMap(\.server))
-            }
-            judgeSpace(try await store.space())
-            let backlog = try await store.logoutBacklog()
-            judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
-            judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
+            try await checkRecords(of: installation, at: now)
             if host == nil, let path = recorded.endingsJournal {
                 judgeJournal(await JournalState(ofFileAt: path, of: store), at: path, now: now)
             }
             judgeIssuer(of: installation.recorded, now: now)
             let isServed: Bool? = if let files { files.isServed } else { try await store.isServed() }
-            let expected: [UInt8]? =
-                if let settings = recorded.ofMetadata {
-                    try await MetadataDocument.served(by: settings, on: store)
-                } else { nil }
-            await checkIssuer(
-                recorded.issuer, keys: keys.map(\.id.rawValue), metadata: expected, recordedOn: host,
-                isServed: isServed,
-                serverKey: installation.serverKey, trusting: authorities)
+            try await checkReach(
+                of: installation, by: recorded, recordedOn: host, keys: keys, isServed: isServed, trusting: authorities)
         } catch let refusal as UnfinishedRestore {
             fault("restore-incomplete", saying: "\(refusal)", orElse: "run after-restore")
         } catch {
             fault("store-fails", saying: "\(error)", orElse: "see the log of the server for the cause")
         }
         await store.close()
+    }
+
+    /// Checks that the store belongs to this version and to the server key, its clock, and the age of the signing keys.
+    ///
+    /// - Returns: The keys that sign.
+    mutating func checkStore(of installation: Installation, at now: Date) async throws -> [SealedSigningKey] {
+        let store = installation.store
+        try await KeyRing.check(store, serverKey: installation.serverKey)
+        try await store.checkRestored()
+        sound("store", "the store answers, has the tables of this version, and belongs to this server key")
+        let versions = try await store.versions()
+        sound("store-version", "\(versions)")
+        judgeStoreClock(differingBy: now.timeIntervalSince(Date()))
+        let keys = try await store.signingKeys().filter { $0.state(at: now).state == .signing }
+        judgeKeys(signingSince: keys.map(\.signsFrom), now: now)
+        return keys
+    }
+
+    /// Checks the servers on the store, its space, and what waits in it.
+    mutating func checkRecords(of installation: Installation, at now: Date) async throws {
+        let store = installation.store
+        if let database = installation.database {
+            judgeServers(try await database.serverNotes(at: now).compactMap(\.server))
+        }
+        judgeSpace(try await store.space())
+        let backlog = try await store.logoutBacklog()
+        judgeNotices(backlog.count, oldest: backlog.oldest, now: now)
+        judgeWebhooks(try await store.webhookProgress(), now: now)
+        judgeSeals(unsealedSince: try await store.unsealedSince(), now: now)
+    }
+
+    /// Checks the server as clients reach it, with the metadata by the store and its settings.
+    mutating func checkReach(
+        of installation: Installation, by recorded: RecordedSettings, recordedOn host: String?,
+        keys: [SealedSigningKey], isServed: Bool?, trusting authorities: OutboundAuthorities
+    ) async throws {
+        let expected: [UInt8]? =
+            if let settings = recorded.ofMetadata {
+                try await MetadataDocument.served(by: settings, on: installation.store)
+            } else { nil }
+        await checkIssuer(
+            recorded.issuer, keys: keys.map(\.id.rawValue), metadata: expected, recordedOn: host, isServed: isServed,
+            serverKey: installation.serverKey, trusting: authorities)
     }
 
     private mutating func judgeStoreClock(differingBy difference: TimeInterval) {
@@ -138,6 +164,22 @@ extension ServerFindings {
                 mend: "see the log for the clients that do not answer")
         } else {
             sound("notices", "\(count) back-channel logout notifications wait")
+        }
+    }
+
+    /// Judges the webhooks: those that the server has disabled, and one that has failed for a day.
+    mutating func judgeWebhooks(_ progress: WebhookProgress, now: Date) {
+        let disabled = (progress.states[.gone] ?? 0) + (progress.states[.failing] ?? 0)
+        if disabled > 0 {
+            advise(
+                "webhooks-disabled", "the server has disabled webhooks, \(disabled) in number",
+                mend:
+                    "see counterfoil-server webhook list; correct the receivers and run webhook resume, or delete them")
+        }
+        if let since = progress.failingSince, now.timeIntervalSince(since) > Self.webhookAge {
+            advise(
+                "webhooks-failing", "a webhook has accepted no event since \(Moment.text(since))",
+                mend: "see counterfoil-server webhook list, and webhook show for the answers of the receiver")
         }
     }
 

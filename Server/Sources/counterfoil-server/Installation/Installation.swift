@@ -7,13 +7,13 @@ import Foundation
 
 /// The store of a server, its server key, and the settings that the server last used, for administration commands.
 struct Installation {
-    let store: any SQLStore
+    var store: any SQLStore
     /// The store, if it is in a database, on which several servers can run.
     var database: PostgreSQLStore?
     /// The key from which the server derives its other secrets.
     let serverKey: ServerKey
     /// The settings of the server that last ran on the store.
-    let recorded: RecordedSettings
+    var recorded: RecordedSettings
     /// The options that name the store in a command line.
     let options: String
     /// Stores the settings of a server that starts on the store.
@@ -29,12 +29,18 @@ struct Installation {
             at: store.now(), kind, userID: user, clientID: client, detail: "at the command line: " + detail)
     }
 
+    /// The changes of keys, of the certificate and of registration tokens that an administration command makes.
+    var administration: ServerAdministration {
+        ServerAdministration(
+            store, serverKey: serverKey, at: store.now(), recording: { [self] in event($0, detail: $1) })
+    }
+
     /// Creates the event of a change of the ways in of a user, with the notice to the user.
     ///
     /// The mail is queued unless the server that last ran on the store has no mail. A server sends it within a day, and
     /// it is deleted after that.
     func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
-        let event = event(change.kind, user: user.id, detail: change.detail)
+        let event = event(change.kind, user: user.id, detail: change.detail).named(change.action)
         return event.notifying(
             by: try await mails?.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
     }

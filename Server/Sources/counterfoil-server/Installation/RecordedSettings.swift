@@ -19,6 +19,8 @@ struct RecordedSettings: Sendable, Hashable {
         case requiresPushedRequests = "require-pushed-requests"
         case unregisteredClients = "unregistered-clients"
         case keyLifetime = "key-lifetime"
+        case accessTokenLifetime = "access-token-lifetime"
+        case idTokenLifetime = "id-token-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
         case signUp = "sign-up"
         case serverKeys = "server-keys"
@@ -99,6 +101,8 @@ struct RecordedSettings: Sendable, Hashable {
                 kinds.map(\.rawValue).sorted().joined(separator: "\n")
             } ?? Self.policy,
             .keyLifetime: "\(settings.keyLifetime)",
+            .accessTokenLifetime: "\(settings.accessTokenLifetime)",
+            .idTokenLifetime: "\(settings.idTokenLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
             .signUp: settings.signUp.rawValue,
             .mailSender: sendsMail ? "yes" : "no",
@@ -149,6 +153,12 @@ struct RecordedSettings: Sendable, Hashable {
 
     /// The setting ``ServerSettings/keyLifetime``; nil if it is not noted.
     var keyLifetime: Int? { texts[.keyLifetime].flatMap { Int($0) } }
+
+    /// The setting ``ServerSettings/accessTokenLifetime``; nil if it is not noted.
+    var accessTokenLifetime: Int? { texts[.accessTokenLifetime].flatMap { Int($0) } }
+
+    /// The setting ``ServerSettings/idTokenLifetime``; nil if it is not noted.
+    var idTokenLifetime: Int? { texts[.idTokenLifetime].flatMap { Int($0) } }
 
     /// The setting ``ServerSettings/refreshTokenIdleLifetime``; nil if it is not noted.
     var refreshIdleLifetime: Int? { texts[.refreshIdleLifetime].flatMap { Int($0) } }

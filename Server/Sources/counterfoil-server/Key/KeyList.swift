@@ -25,8 +25,7 @@ struct KeyList: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let now = installation.store.now()
-            let keys = try await installation.store.signingKeys().map { KeyDocument($0, now: now) }
+            let keys = try await installation.signingKeyUses(at: installation.store.now()).map(KeyDocument.init)
             let serverKeys = try await ServerKeyState.all(of: installation)
             if options.json { return try Output.json(Report(signingKeys: keys, serverKeys: serverKeys)) }
             if keys.isEmpty {

@@ -19,7 +19,8 @@ struct KeyRotate: AsyncParsableCommand {
             fetch.
 
             With --withdraw, the new key signs in the same way, and the previous keys are deleted. Every token \
-            that they signed is refused from then on, and clients must refresh. Use it if a key has leaked.
+            that they signed is refused from then on, and clients must refresh. Use it if all keys have leaked; key \
+            withdraw deletes one of them.
 
             Example:
               counterfoil-server key rotate --algorithm ES256 --data-dir ./data
@@ -39,40 +40,38 @@ struct KeyRotate: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let moment = installation.store.now()
-            let rotation = KeyRotation(installation.store, serverKey: installation.serverKey)
-            var made: [KeyDocument] = []
+            let administration = installation.administration
+            var made: [SealedSigningKey] = []
             let known = try await installation.store.signingKeys()
-            for algorithm in try await rotation.algorithms(algorithm) {
-                let former = known.filter { $0.algorithm == algorithm }
-                let beginning = now || withdraw ? KeyRotation.Beginning.atOnce : .afterNotice
+            let kept = KeyRing.algorithms.filter { algorithm in
+                KeyRing.algorithmsFromStart.contains(algorithm) || known.contains { $0.algorithm == algorithm }
+            }
+            for algorithm in algorithm.map({ [$0] }) ?? kept {
                 let key: SealedSigningKey?
                 do {
-                    key = try await rotation.rotate(algorithm, beginning, now: moment) {
-                        installation.event(.signingKey, detail: $0)
-                    }
+                    key = try await administration.rotate(algorithm, now || withdraw ? .atOnce : .afterNotice)
                 } catch let refusal as KeyRing.Refusal {
                     throw CommandFailure.refused("\(refusal)")
                 }
-                guard let key else {
-                    throw CommandFailure.temporary(
-                        "another command has just rotated the key of \(algorithm); see: counterfoil-server key list"
-                    )
-                }
+                guard let key else { throw CommandFailure.rotatedMeanwhile(algorithm) }
                 if withdraw {
-                    for key in former {
-                        let event = installation.event(
-                            .signingKey, detail: "\(algorithm): withdrew the key \(key.id)")
-                        _ = try await installation.store.removeSigningKey(key.id, recording: [event])
-                    }
+                    for key in known where key.algorithm == algorithm { _ = try await administration.withdraw(key.id) }
                 }
-                made.append(KeyDocument(key, now: moment))
+                made.append(key)
             }
-            if options.json { return try Output.json(made) }
-            for key in made { Output.line(key.words) }
-            guard !now, !withdraw, let first = made.first else { return }
+            let uses = try await installation.signingKeyUses(at: administration.time)
+            let documents = uses.filter { use in made.contains { $0.id == use.key.id } }.map(KeyDocument.init)
+            if options.json { return try Output.json(documents) }
+            for key in documents { Output.line(key.words) }
+            guard !now, !withdraw, let first = documents.first else { return }
             Output.note("The new keys are published now and sign tokens from \(first.signsFrom).")
         }
+    }
+}
+
+extension CommandFailure {
+    static func rotatedMeanwhile(_ algorithm: SigningAlgorithm) -> CommandFailure {
+        .temporary("another command has just rotated the key of \(algorithm); see: counterfoil-server key list")
     }
 }
 

@@ -15,6 +15,8 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         case certificate
         case identifierKeys = "identifier-keys"
         case secondFactors = "second-factors"
+        /// The secrets of webhooks.
+        case webhooks
         /// Forms on pages that are open, and mails and logout notifications of deleted users that wait.
         case forms
     }
@@ -54,6 +56,7 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
         case .certificate: "the key of the certificate, until a server starts"
         case .secondFactors:
             counted("second factor") + ", until a server has encrypted the secrets again, a minute or more"
+        case .webhooks: counted("webhook") + ", until a server has encrypted the secrets again, a minute or more"
         case .identifierKeys: "the keys of pairwise identifiers, until a server starts"
         case .forms: "forms on open pages, and queued mails and logout notifications" + limit
         }
@@ -200,6 +203,7 @@ extension ServerKeyState {
         let accounts = try await store.accountKeys()
         let certificate = try await store.issuedCertificate()
         let secondFactors = try await store.secondFactorKeys()
+        let webhooks = try await store.webhooks()
         var needs: [String: [ServerKeyNeed]] = [:]
         for (fingerprint, key) in zip(installation.serverKey.fingerprints, installation.serverKey.single) {
             var found: [ServerKeyNeed] = []
@@ -213,6 +217,12 @@ extension ServerKeyState {
             if let count = secondFactors[fingerprint] {
                 found.append(ServerKeyNeed(kind: .secondFactors, count: count, until: nil))
             }
+            let signed = webhooks.count { webhook in
+                [webhook.sealedSecret, webhook.formerSecret?.sealed].compactMap(\.self).contains { sealed in
+                    (try? key.open(webhookSecret: sealed, of: webhook.id)) != nil
+                }
+            }
+            if signed > 0 { found.append(ServerKeyNeed(kind: .webhooks, count: signed, until: nil)) }
             if let identifiers, key.opens(identifierKeys: identifiers) {
                 found.append(ServerKeyNeed(kind: .identifierKeys, count: nil, until: nil))
             }

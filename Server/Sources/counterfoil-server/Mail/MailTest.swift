@@ -38,8 +38,8 @@ struct MailTest: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "email is not set up; set mail-sender, and mail-server or mail-program, in the settings of the server")
         }
-        let mail = OutgoingMail(test: recipient, settings: configuration.settings, at: Date())
-        switch await post.send(mail) {
+        let (mail, outcome) = await post.sendTest(to: recipient, settings: configuration.settings, at: Date())
+        switch outcome {
         case .accepted: Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail.id).")
         case .failed(let reason): throw CommandFailure.temporary("the mail was not sent: \(reason)")
         case .refused(let reason, let reply):

@@ -23,24 +23,20 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
     var name: String
 
     @Option(name: .long, help: ArgumentHelp("The days until the token expires, 1 to 3650.", valueName: "days"))
-    var days = InitialAccessToken.standardDays
+    var days = ServerAdministration.standardTokenDays
 
     @OptionGroup var options: AdministrationOptions
 
     func validate() throws {
-        guard InitialAccessToken.accepts(name: name) else {
+        guard ServerAdministration.isTokenName(name) else {
             throw ValidationError("The name of a token must have 1 to 100 visible characters.")
         }
-        guard InitialAccessToken.days.contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
+        guard ServerAdministration.tokenDays.contains(days) else { throw ValidationError("--days must be 1 to 3650.") }
     }
 
     func run() async throws {
-        let text = InitialAccessTokenText()
         try await options.withInstallation { installation in
-            let now = installation.store.now()
-            let token = InitialAccessToken(registering: text, named: name, days: days, at: now)
-            let event = installation.event(.setting, detail: token.additionDetail)
-            try await installation.store.addInitialAccessToken(token, recording: [event])
+            let (token, text) = try await installation.administration.addRegistrationToken(named: name, days: days)
             let document = RegistrationTokenDocument(token, newText: text)
             if options.json { return try Output.json(document) }
             Output.line("token: \(text.exposed)")

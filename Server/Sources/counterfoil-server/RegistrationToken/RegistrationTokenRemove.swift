@@ -38,8 +38,7 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
             guard chosen.count == 1 else {
                 throw CommandFailure.refused("more than one token has an id that starts with \(id); give more digits")
             }
-            let event = installation.event(.setting, detail: token.removalDetail)
-            guard try await installation.store.removeInitialAccessToken(token.digest, recording: [event]) else {
+            guard try await installation.administration.remove(token) else {
                 throw CommandFailure.temporary("another command has just removed this token")
             }
             if options.json { return try Output.json(RegistrationTokenDocument(token)) }

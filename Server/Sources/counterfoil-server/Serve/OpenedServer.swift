@@ -7,6 +7,7 @@ import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
 import Foundation
+import HTTPListener
 import Logging
 
 /// Everything that a server needs to open its store, so that it can be tried again.
@@ -18,6 +19,10 @@ struct ServerOpening: Sendable {
     /// The orders of the certificate; nil if it comes from files, or if there is none.
     let acme: ACMESettings?
     let ordered: OrderedCertificate?
+    /// The certificate of the listeners; nil without TLS.
+    let certificate: CurrentCertificate?
+    /// The reader of the settings; nil if they do not come from options, variables and a file.
+    let reload: SettingsReload?
     let outbound: OutboundRules
     /// The sender of mails; nil if none is set up.
     let mail: MailPost?
@@ -135,6 +140,8 @@ struct OpenedServer: Sendable {
             clientFiles: OutboundClientFiles(opening.outbound),
             logoutSender: LogoutNoticePost(OutboundClient(opening.outbound)),
             mailSender: opening.mail,
+            reporter: RunningInstallation(opening, on: installation),
+            webhookSender: WebhookPost(.forWebhooks(opening.outbound)),
             logger: opening.logger
         )
     }

@@ -85,7 +85,7 @@ struct RunningServer {
             storeLocation: storeLocation, settings: settings,
             recorded: SharedValue(
                 RecordedSettings(settings, connections: connections.total, sendsMail: mail != nil, files: files)),
-            acme: acme, ordered: ordered, outbound: outbound, mail: mail,
+            acme: acme, ordered: ordered, certificate: self.certificate, reload: reload, outbound: outbound, mail: mail,
             journalName: words("\(Settings.endingsJournal)"), logger: logger)
         do {
             opened = LaterValue(try await OpenedServer(opening))
@@ -167,6 +167,10 @@ struct RunningServer {
             DeferredService(opened) { opened in
                 guard let mails = opened.server.mailDelivery else { return try await gracefulShutdown() }
                 await cancelWhenGracefulShutdown { await mails.run() }
+            },
+            DeferredService(opened) { opened in
+                guard let webhooks = opened.server.webhookNotifier else { return try await gracefulShutdown() }
+                await cancelWhenGracefulShutdown { await webhooks.run() }
             },
             DeferredService(opened) { opened in
                 guard let endings = opened.endings else { return try await gracefulShutdown() }

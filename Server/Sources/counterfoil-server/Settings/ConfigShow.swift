@@ -25,7 +25,9 @@ struct ConfigShow: ParsableCommand {
     func run() throws {
         let environment = ProcessInfo.processInfo.environment
         let values = try options.configuration(environment).values
-        let rows = Settings.all.map { Row($0, in: values.texts) } + [Row.serverKey(environment)]
+        let texts = values.texts
+        let settings = Settings.all.map { ReportedSetting($0, texts.values[$0.name], path: texts.path) }
+        let rows = (settings + [ReportedSetting(serverKeyIn: environment)]).map(Row.init)
         if json { return try Output.json(rows) }
         let width = rows.map(\.name.count).max() ?? 0
         for row in rows {
@@ -57,50 +59,29 @@ struct ConfigShow: ParsableCommand {
 
         let name: String
         /// Nil if the setting has no value.
-        var value: Value?
+        let value: Value?
         let origin: Origin
         /// The environment variable of the setting, if that is the origin.
         var variable: String?
         var file: String?
         var line: Int?
 
-        init(_ setting: any AnySetting, in settings: SettingTexts) {
+        init(_ setting: ReportedSetting) {
             name = setting.name
-            let given = settings.values[setting.name]
-            let texts = given?.texts ?? setting.standardTexts
-            value = setting.kind == .list ? .many(texts) : texts.first.map { .one($0) }
-            switch given?.origin {
-            case nil: origin = .standard
+            value =
+                switch setting.value {
+                case .missing: nil
+                case .one(let text): .one(text)
+                case .many(let texts): .many(texts)
+                case .secret: .one("(set)")
+                }
+            switch setting.origin {
             case .option: origin = .option
-            case .environment:
-                origin = .environment
-                variable = setting.variable
-            case .file(let line):
-                origin = .file
-                file = settings.path
-                self.line = line
+            case .standard: origin = .standard
+            case .variable(let name): (origin, variable) = (.environment, name)
+            case .file(let path, let line): (origin, file, self.line) = (.file, path, line)
+            case .credentials(let path): (origin, file) = (.credentials, path)
             }
-        }
-
-        private init(name: String, value: Value?, origin: Origin) {
-            self.name = name
-            self.value = value
-            self.origin = origin
-        }
-
-        /// The server key, of which only the origin is shown.
-        static func serverKey(_ environment: [String: String]) -> Row {
-            if environment[ServerKey.variable] != nil {
-                var row = Row(name: "server-key", value: .one("(set)"), origin: .environment)
-                row.variable = ServerKey.variable
-                return row
-            }
-            guard let file = ServerKeyFile.credential(environment) else {
-                return Row(name: "server-key", value: nil, origin: .standard)
-            }
-            var row = Row(name: "server-key", value: .one("(set)"), origin: .credentials)
-            row.file = file.path
-            return row
         }
 
         var shownValue: String {

@@ -36,7 +36,9 @@ struct ServerOnDatabase: Sendable, Hashable, Codable {
     let settings: [String: String]
 
     /// The machine and the process.
-    var name: String { "\(host) (process \(process))" }
+    var name: String { Self.name(host: host, process: process) }
+
+    static func name(host: String, process: Int32) -> String { "\(host) (process \(process))" }
 }
 
 /// A setting that has not the same value at every server.

@@ -56,7 +56,8 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
             let (deleted, _) = try await installation.store.removeAllUnregisteredClients(
                 of: .host(name.rawValue), batch: Self.batch
             ) { count in
-                installation.event(.client, detail: "deleted \(count) unregistered apps of \(name)")
+                installation.event(.client, detail: "deleted \(count) unregistered apps of \(name)").named(
+                    .clientDeleted)
             }
             try await installation.finishRemovals()
             if options.json {

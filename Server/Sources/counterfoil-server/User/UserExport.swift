@@ -28,9 +28,6 @@ struct UserExport: AsyncParsableCommand {
 
     @OptionGroup var location: InstallationOption
 
-    /// The number of records that are in memory at a time.
-    private static let page = 200
-
     func run() async throws {
         try await location.withInstallation(creating: false) { installation in
             let user = try await installation.account(argument.name)
@@ -38,7 +35,7 @@ struct UserExport: AsyncParsableCommand {
             for record in unreadable { Output.note("warning: not exported: \(UnreadableDocument(record).line)") }
             let file = try ExportFile(at: output == "-" ? nil : output, onFailure: "nothing else was changed")
             do {
-                try await write(user, unreadable, to: file, from: installation.store)
+                try await installation.writeRecords(of: user.id, named: user.username, unreadable, to: file.write)
                 // A deletion in the meantime has left the rest of the export empty.
                 guard try await installation.store.userID(named: user.username) == user.id else {
                     throw CommandFailure.refused(
@@ -52,38 +49,53 @@ struct UserExport: AsyncParsableCommand {
             if output != "-" { Output.note("Exported the user \(user.username) to \(output).") }
         }
     }
+}
 
-    /// Writes one JSON object, page by page.
-    private func write(
-        _ user: Installation.Account, _ unreadable: [UnreadableRecord], to file: ExportFile, from store: any SQLStore
+extension Installation {
+    /// The number of records of an export that are in memory at a time.
+    private static let exportPage = 200
+
+    /// Writes everything that the store has about a user as one JSON object, page by page.
+    ///
+    /// - Parameters:
+    ///   - id: The user.
+    ///   - username: The name of the user.
+    ///   - unreadable: The records that this version cannot read, which the object names.
+    ///   - write: Writes bytes of the object.
+    func writeRecords(
+        of id: UserIdentifier, named username: Username, _ unreadable: [UnreadableRecord],
+        to write: @escaping (Data) throws -> Void
     ) async throws {
-        var json = JSONPages(file)
+        let store = store
+        var json = JSONPages(write)
         try json.open()
         try json.member("exported_at", Moment.text(store.now()))
         let overview = try await StoreFault.readable { () async throws(StoreFault) in
-            try await store.userOverview(user.id)
+            try await store.userOverview(id)
         }
         if let overview {
-            try json.member("account", UserDocument(overview, try await store.attributes(of: user.id)))
+            try json.member("account", UserDocument(overview, try await store.attributes(of: id)))
         }
-        try json.member("sessions", try await store.sessions(of: user.id).map(UserSessionDocument.init))
-        try json.member("passkeys", try await store.passkeys(of: user.id).map(UserPasskeyDocument.init))
-        let keys = try await store.securityKeys(of: user.id)
-        if let factor = UserSecondFactorDocument(try await store.secondFactor(of: user.id), securityKeys: keys) {
+        try json.member("sessions", try await store.sessions(of: id).map(UserSessionDocument.init))
+        try json.member("passkeys", try await store.passkeys(of: id).map(UserPasskeyDocument.init))
+        let keys = try await store.securityKeys(of: id)
+        if let factor = UserSecondFactorDocument(try await store.secondFactor(of: id), securityKeys: keys) {
             try json.member("second_factor", factor)
         }
         try await json.array("grants") { (last: Grant?) in
-            let page = try await store.grants(of: user.id, after: last, limit: Self.page)
+            let page = try await store.grants(of: id, after: last, limit: Self.exportPage)
             return (page.map(UserGrantDocument.init), page.last?.grant)
         }
         try await json.array("consents") { (last: ClientIdentifier?) in
-            let page = try await store.consents(of: user.id, after: last, limit: Self.page)
+            let page = try await store.consents(of: id, after: last, limit: Self.exportPage)
             return (page.map(UserConsentDocument.init), page.last?.client.id)
         }
-        try json.member("apps", try await store.clients(of: user.id).map { ClientDocument($0) })
+        try json.member("apps", try await store.clients(of: id).map { ClientDocument($0) })
+        let managed = try await store.clientIdentifiers(managedBy: id)
+        if !managed.isEmpty { try json.member("managed_apps", managed.map(\\.rawValue)) }
         try await json.array("audit") { (last: AuditPosition?) in
-            let page = try await store.audit(AuditQuery(userID: user.id, before: last, limit: Self.page))
-            let names = [user.id: user.username.rawValue]
+            let page = try await store.audit(AuditQuery(userID: id, before: last, limit: Self.exportPage))
+            let names = [id: username.rawValue]
             return (page.map { AuditDocument($0, names: names) }, page.last?.position)
         }
         if !unreadable.isEmpty { try json.member("unreadable", unreadable.map(UnreadableDocument.init)) }
@@ -93,23 +105,23 @@ struct UserExport: AsyncParsableCommand {
 
 /// A writer of one JSON object, whose arrays are written page by page.
 private struct JSONPages {
-    private let file: ExportFile
+    private let write: (Data) throws -> Void
     private let encoder: JSONEncoder
     private var isFirst = true
 
-    init(_ file: ExportFile) {
-        self.file = file
+    init(_ write: @escaping (Data) throws -> Void) {
+        self.write = write
         encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     }
 
-    func open() throws { try file.write(Data("{\n".utf8)) }
+    func open() throws { try write(Data("{\n".utf8)) }
 
-    func close() throws { try file.write(Data("\n}\n".utf8)) }
+    func close() throws { try write(Data("\n}\n".utf8)) }
 
     mutating func member(_ name: String, _ value: some Encodable) throws {
         try begin(name)
-        try file.write(try encoder.encode(value))
+        try write(try encoder.encode(value))
     }
 
     /// Writes an array with one element a line.
@@ -121,7 +133,7 @@ private struct JSONPages {
         _ name: String, read: (Cursor?) async throws -> (page: [Element], last: Cursor?)
     ) async throws {
         try begin(name)
-        try file.write(Data("[".utf8))
+        try write(Data("[".utf8))
         var separator = "\n"
         var (page, last) = try await read(nil)
         while let cursor = last {
@@ -131,14 +143,14 @@ private struct JSONPages {
                 bytes += try encoder.encode(element)
                 separator = ",\n"
             }
-            try file.write(bytes)
+            try write(bytes)
             (page, last) = try await read(cursor)
         }
-        try file.write(Data("]".utf8))
+        try write(Data("]".utf8))
     }
 
     private mutating func begin(_ name: String) throws {
-        try file.write(Data("\(isFirst ? "" : ",\n")\"\(name)\":".utf8))
+        try write(Data("\(isFirst ? "" : ",\n")\"\(name)\":".utf8))
         isFirst = false
     }
 }

@@ -73,11 +73,8 @@ struct UserInvite: AsyncParsableCommand {
                 draft.mailLanguage = Language(rawValue: language)
             }
             let invitations = Invitations(issuer: issuer, store: installation.store, serverKey: installation.serverKey)
-            let outcome = try await invitations.invite(draft, now: installation.store.now()) { invitation in
-                installation.event(
-                    .account, client: invitation.clientID,
-                    detail: "created the invitation \(invitation.shortID)"
-                        + (role.map { ", with the role \($0.rawValue)" } ?? ""))
+            let outcome = try await invitations.invite(draft, now: installation.store.now()) {
+                installation.event(.account, client: $0.clientID, detail: $1)
             }
             guard case .invited(let invitation, let link) = outcome else {
                 throw CommandFailure.refused("a user has the email address \(email ?? "") already")

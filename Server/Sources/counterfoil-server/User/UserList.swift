@@ -121,7 +121,7 @@ struct UserList: AsyncParsableCommand {
                     "warning: more than \(UserQuery.candidates) email addresses or names begin with this text, so not "
                         + "all matches are listed; give more of it")
             }
-            let documents = users.map(UserDocument.init)
+            let documents = users.map { UserDocument($0) }
             if options.json { return try Output.json(documents) }
             if documents.isEmpty { return Output.note(isWhole ? "There are no users yet." : "No user matches.") }
             for document in documents { Output.line(document.line) }

@@ -38,8 +38,10 @@ struct UserWithdraw: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "more than one invitation has an id that starts with \(id); give more digits")
             }
-            let event = installation.event(.account, detail: "withdrew the invitation \(invitation.shortID)")
-            guard try await installation.store.removeInvitation(invitation.digest, recording: [event]) else {
+            let isWithdrawn = try await installation.store.withdraw(invitation) {
+                installation.event(.account, detail: $0)
+            }
+            guard isWithdrawn else {
                 throw CommandFailure.temporary("the invitation was just used or withdrawn")
             }
             if options.json { return try Output.json(InvitationDocument(invitation)) }

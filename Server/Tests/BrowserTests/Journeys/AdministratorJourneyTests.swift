@@ -9,7 +9,7 @@ struct AdministratorJourneyTests {
     @Test func `an administrator sees every client and decides its policy`() async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
-            try await stage.open("/admin", as: .grace)
+            try await stage.open("/admin/apps", as: .grace)
             #expect(try await browser.find("tbody").text.contains("Lightbox"))
             let path = "/apps/\(stage.lightbox)"
             try await stage.follow(path)
@@ -29,7 +29,7 @@ struct AdministratorJourneyTests {
             try await stage.send()
             let danger = try await browser.waitForElement(".alert[role=note]").text
             #expect(danger.contains("(plain)") && danger.contains("never used"))
-            try await stage.open("/admin")
+            try await stage.open("/admin/apps")
             let row = "tbody tr:has(a[href='\(path)'])"
             #expect(try await browser.findAll("\(row) .badge.danger").count == 1)
 

@@ -24,6 +24,17 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await stage.browser.waitForElement("[role=note]")
                 try await judge(.consoleSignInAgain)
+
+                // In a browser that can create a passkey, a user who has none is asked once.
+                try await stage.browser.withAuthenticator { authenticator in
+                    try await stage.browser.touch(authenticator, false)
+                    try await stage.open("/account")
+                    try await stage.signIn(as: .alice)
+                    let later = try await stage.browser.waitForElement("button[value=later]")
+                    try await judge(.passkeyOffer)
+                    try await later.click()
+                    try await stage.read("Alice Andersen")
+                }
             }
         }
     }
@@ -76,6 +87,8 @@ extension EveryPageTests {
                 try await stage.send()
                 _ = try await browser.waitForElement(".verdicts > li")
                 try await judge(.associationFindings)
+                try await stage.open("\(path)/developers")
+                try await judge(.developers)
                 try await stage.open("\(path)/delete")
                 try await judge(.deleteClient)
 
@@ -101,13 +114,15 @@ extension EveryPageTests {
         try await Stage.enter { stage in
             try await stage.walk(.administrator) { judge in
                 try await stage.open("/admin", as: .grace)
+                try await judge(.overview)
+                try await stage.open("/admin/apps")
                 try await judge(.administration)
-                try await stage.open("/admin/start")
-                try await judge(.firstSteps)
                 try await stage.open("/admin/users")
                 try await judge(.users)
                 try await stage.open("/admin/users?search=nobody&state=disabled&no_passkey=on")
                 try await judge(.usersFiltered)
+                try await stage.open("/admin/users/invitations")
+                try await judge(.invitations)
                 try await stage.open("/admin/users/new")
                 try await judge(.newUser)
                 try await stage.fill("username", "grace")
@@ -151,6 +166,17 @@ extension EveryPageTests {
                 try await judge(.branding)
                 try await stage.open("/admin/mail")
                 try await judge(.mailPreview)
+                for (page, screen) in [
+                    ("mail/test", Screen.testMail), ("server", .server), ("server/certificate", .certificate),
+                    ("settings", .serverSettings), ("registration-tokens", .registrationTokens),
+                    ("keys/rotate?algorithm=ES256", .rotateKey), ("keys", .keys),
+                ] {
+                    try await stage.open("/admin/\(page)")
+                    try await judge(screen)
+                }
+                try await stage.browser.find("a[href*='/admin/keys/withdraw']").click()
+                _ = try await stage.browser.waitForElement("button.destructive")
+                try await judge(.withdrawKey)
                 try await stage.open("/admin/audit?kind=sign-in")
                 try await judge(.audit)
                 try await stage.open("/admin/unregistered/policy")
@@ -207,6 +233,27 @@ extension EveryPageTests {
                 }
                 for (page, screen) in [("edit", Screen.editScope), ("delete", .deleteScope)] {
                     try await stage.open("/admin/scopes/\(page)?scope=albums.read")
+                    try await judge(screen)
+                }
+                try await stage.open("/admin/webhooks/new")
+                try await judge(.newWebhook)
+                try await stage.fill("label", "Album library")
+                try await stage.fill("url", "http://hooks.example.com/events")
+                try await stage.tick("types", "user.created")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("#problems")
+                try await judge(.newWebhookProblems)
+                try await stage.fill("url", "https://hooks.example.com/events")
+                try await stage.send()
+                _ = try await stage.browser.waitForElement("#deliveries")
+                let webhook = try await stage.storeWebhookDeliveries()
+                try await stage.open("/admin/webhooks/webhook?webhook=\(webhook)")
+                _ = try await stage.browser.waitForElement("table.rows")
+                try await judge(.webhook)
+                try await stage.open("/admin/webhooks")
+                try await judge(.webhooks)
+                for (page, screen) in [("edit", Screen.editWebhook), ("delete", .deleteWebhook)] {
+                    try await stage.open("/admin/webhooks/\(page)?webhook=\(webhook)")
                     try await judge(screen)
                 }
                 try await stage.open("/apps/app_nothing")

@@ -241,9 +241,9 @@ struct EveryPageTests {
                         }
                         try await judge(.setupDone)
                     }
-                    try await stage.follow("/sign-in?to=%2Fadmin%2Fstart")
+                    try await stage.follow("/sign-in?to=%2Fadmin")
                     try await stage.signIn(as: .grace)
-                    _ = try await stage.browser.waitForURL(startingWith: site.issuer + "/admin/start")
+                    _ = try await stage.browser.waitForURL(startingWith: site.issuer + "/admin")
                 }
             }
         }

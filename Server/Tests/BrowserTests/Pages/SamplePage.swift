@@ -16,6 +16,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "sign-in-confirming", page: signInConfirming),
         SamplePage(name: "code", page: code),
         SamplePage(name: "code-again", page: codeAgain),
+        SamplePage(name: "code-key", page: codeByKey),
         SamplePage(name: "code-setup", page: codeSetup),
         SamplePage(
             name: "recovery-codes",
@@ -64,6 +65,7 @@ struct SamplePage: Sendable {
         SamplePage(name: "new-account", page: newAccount),
         SamplePage(name: "new-account-again", page: newAccountAgain),
         SamplePage(name: "terms", page: terms),
+        SamplePage(name: "passkey-offer", page: passkeyOffer),
     ]
 
     static var frame: Frame {
@@ -112,11 +114,17 @@ struct SamplePage: Sendable {
         return page
     }
 
+    static var codeByKey: CodePage {
+        var page = code
+        (page.keyOptions, page.keyLabel, page.hasApp) = ("{}", "Use your security key", false)
+        return page
+    }
+
     static let codeSetup = CodeSetupPage(
         userDisplayName: "Alice Andersen", action: "/sign-in", request: "request", ticket: "tkt-5f1c",
         pending: "pending", problem: "This is not the code that belongs to the key.",
         offer: AuthenticatorOffer(
-            AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"))
+            AuthenticatorSecret(), issuer: "Example Photos", name: "alice", setup: "setup"), keyOptions: "{}")
 
     static let recovery = RecoveryPage(
         action: "/recover", request: "request", ticket: "tkt-5f1c", name: "alice", offersMail: true, offersCodes: true)
@@ -366,6 +374,12 @@ struct SamplePage: Sendable {
         clientName: "Lightbox", userDisplayName: "Alice Andersen", termsURI: "https://www.example.com/terms",
         action: "/terms", question: TermsQuestion(door: .authorization, request: "client_id=app_1", version: "2031-05"),
         ticket: "ticket")
+
+    static let passkeyOffer = PasskeyOfferPage(
+        clientName: "Lightbox", action: "/passkey-offer",
+        question: PasskeyOfferQuestion(door: .authorization, request: "client_id=app_1"), ticket: "ticket",
+        options: "{}", upgradeOptions: "{}",
+        problem: "The passkey could not be verified. Try again, or use another device.")
 
     static let setupAgain = SetupPage(
         action: "/setup", token: "token", username: "alice", email: "alice@example.com",

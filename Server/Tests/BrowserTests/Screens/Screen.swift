@@ -40,6 +40,7 @@ enum Screen: String, CaseIterable, Sendable {
     case consoleSignIn = "console-sign-in"
     case consoleSignInWebView = "console-sign-in-web-view"
     case consoleSignInAgain = "console-sign-in-again"
+    case passkeyOffer = "passkey-offer"
 
     // The second factor.
     case codeSetup = "code-setup"
@@ -73,14 +74,16 @@ enum Screen: String, CaseIterable, Sendable {
     case deleteClient = "app-delete"
     case secrets = "app-secrets"
     case secretRemoval = "app-secrets-remove"
+    case developers = "app-developers"
     case clients = "apps"
     case availableAPIs = "apps-apis"
 
     // Administration pages.
-    case firstSteps = "admin-start"
-    case administration = "admin"
+    case overview = "admin"
+    case administration = "admin-apps"
     case users = "admin-users"
     case usersFiltered = "admin-users-filter"
+    case invitations = "admin-users-invitations"
     case newUser = "admin-users-new"
     case newUserProblems = "admin-users-new-problems"
     case user = "admin-user"
@@ -110,6 +113,20 @@ enum Screen: String, CaseIterable, Sendable {
     case apiSecret = "admin-api-secret"
     case editAPI = "admin-api-edit"
     case deleteAPI = "admin-api-delete"
+    case server = "admin-server"
+    case certificate = "admin-certificate"
+    case serverSettings = "admin-settings"
+    case keys = "admin-keys"
+    case rotateKey = "admin-key-rotate"
+    case withdrawKey = "admin-key-withdraw"
+    case registrationTokens = "admin-registration-tokens"
+    case testMail = "admin-mail-test"
+    case webhooks = "admin-webhooks"
+    case newWebhook = "admin-webhook-new"
+    case newWebhookProblems = "admin-webhook-new-problems"
+    case webhook = "admin-webhook"
+    case editWebhook = "admin-webhook-edit"
+    case deleteWebhook = "admin-webhook-delete"
     case notFound = "not-found"
 
     // Account pages.
@@ -142,17 +159,19 @@ enum Screen: String, CaseIterable, Sendable {
         case .codeSetup, .recoveryCodes, .code, .secondFactor: .secondStep
         case .recovery, .recoverySent, .newPassword: .recovery
         case .signUp, .signUpAgain, .signUpSent, .newAccount, .newAccountAgain, .terms: .signUp
-        case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain: .door
+        case .consoleSignIn, .consoleSignInWebView, .consoleSignInAgain, .passkeyOffer: .door
         case .clientsNone, .clientTypes, .newClient, .newClientProblems, .client,
             .editClient, .connect, .logo, .association, .associationFindings, .deleteClient, .secrets,
-            .secretRemoval, .clients, .availableAPIs:
+            .secretRemoval, .developers, .clients, .availableAPIs:
             .developer
-        case .firstSteps, .administration, .users, .usersFiltered, .newUser, .newUserProblems, .user,
+        case .overview, .administration, .users, .usersFiltered, .invitations, .newUser, .newUserProblems, .user,
             .userAttributes, .userAttributesProblems, .deleteUser, .policy, .decision, .suspension, .danger, .branding,
             .mailPreview, .audit, .unregisteredPolicy,
             .unregisteredPolicyProblems, .unregisteredClients, .unregisteredFamily, .unregisteredClient, .notFound,
             .scopes, .newScope, .newScopeProblems, .editScope, .deleteScope, .apis, .newAPI, .newAPIProblems,
-            .apiSecret, .editAPI, .deleteAPI:
+            .apiSecret, .editAPI, .deleteAPI, .server, .certificate, .serverSettings, .keys, .rotateKey, .withdrawKey,
+            .registrationTokens, .testMail, .webhooks, .newWebhook, .newWebhookProblems, .webhook, .editWebhook,
+            .deleteWebhook:
             .administrator
         case .accountNone, .account, .connectedClient, .sessions, .passkeysNone, .passkeys, .signInConfirming,
             .email, .activity, .password, .passwordProblems:
@@ -185,6 +204,7 @@ enum Screen: String, CaseIterable, Sendable {
         case .signUpSent: .signUpSent
         case .newAccount, .newAccountAgain: .newAccount
         case .terms: .terms
+        case .passkeyOffer: .passkeyOffer
         case .recoveryCodes: .recoveryCodes
         case .code: .code
         case .secondFactor: .secondFactor
@@ -200,9 +220,11 @@ enum Screen: String, CaseIterable, Sendable {
         case .association, .associationFindings: .association
         case .deleteClient: .deleteClient
         case .secrets, .secretRemoval: .secrets
-        case .firstSteps: .firstSteps
+        case .developers: .developers
+        case .overview: .overview
         case .administration: .administration
         case .users, .usersFiltered: .users
+        case .invitations: .invitations
         case .newUser, .newUserProblems: .newUser
         case .user: .user
         case .userAttributes, .userAttributesProblems: .userAttributes
@@ -221,8 +243,18 @@ enum Screen: String, CaseIterable, Sendable {
         case .apis: .apis
         case .newAPI, .newAPIProblems, .editAPI: .apiForm
         case .apiSecret: .api
-        case .deleteScope, .deleteAPI: .deleteRecord
+        case .deleteScope, .deleteAPI, .deleteWebhook: .deleteRecord
+        case .webhooks: .webhooks
+        case .newWebhook, .newWebhookProblems, .editWebhook: .webhookForm
+        case .webhook: .webhook
         case .availableAPIs: .availableAPIs
+        case .server: .server
+        case .certificate: .certificate
+        case .serverSettings: .serverSettings
+        case .keys: .keys
+        case .rotateKey, .withdrawKey: .changeKey
+        case .registrationTokens: .registrationTokens
+        case .testMail: .testMail
         case .accountNone, .account: .account
         case .connectedClient: .connectedClient
         case .sessions: .sessions

@@ -3,6 +3,7 @@ import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
+import CounterfoilTokens
 import HTTPTypes
 import Testing
 
@@ -46,14 +47,17 @@ struct RolePageTests {
     /// The endpoints of each user's own account and clients, which need no right.
     private static let own: Set<Endpoint> = [
         .consoleSignIn, .account, .connectedClient, .sessions, .passkeys, .secondFactor, .password, .email, .activity,
-        .signOut, .clients, .newClient, .availableAPIs, .verdicts,
+        .signOut, .clients, .newClient, .availableAPIs, .verdicts, .clientInvitations,
     ]
 
     private let test: TestServer
     private let rules: [Rule]
 
     init() async throws {
-        test = try await TestServer(mailSender: MailRecorder())
+        let test = try await TestServer(
+            reporter: ScriptedInstallation { $0.ordersCertificate = true }, mailSender: MailRecorder()
+        ) { $0.signUp = .invited }
+        self.test = test
         var developer = try await Developer("dora", of: test)
         let web = try await developer.registered(
             Developer.form(type: "web", redirectURIs: "https://app.example.com/callback"))
@@ -61,26 +65,33 @@ struct RolePageTests {
             Developer.form("Claiming", redirectURIs: "https://native.example.com/callback"))
         try await test.acceptUnregisteredClients()
         let unregistered = try await test.selfRegisteredClient()
-        #expect(try await test.store.addClient(test.documentClient("https://album.example.com/client")) == .added)
         _ = try await test.addAPI("https://photos.example.com", scope: "photos.read")
         let (administrators, readers, supporters) = (Self.administrators, Self.readers, Self.supporters)
+        let alice = test.alice.id
         func client(_ endpoint: Endpoint, of client: RegisteredClient, _ readers: Set<UserRole>) -> Rule {
             Rule(endpoint, endpoint.path(of: client.id), readers, administrators, refused: [.auditor])
         }
+        let key = try #require(try await test.store.signingKeys().first { $0.algorithm == .es256 }).id
+        let webhook = Webhook(
+            url: try AbsoluteURI(parsing: "https://hooks.example.com/"), label: "Receiver", types: [],
+            sealedSecret: [1], createdAt: test.clock.now, cursor: 0)
+        #expect(try await test.store.addWebhook(webhook, recording: []) == .added)
         let api = "?api=https%3A%2F%2Fphotos.example.com"
-        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: test.alice.id) }
+        func user(_ endpoint: Endpoint) -> String { endpoint.path(of: alice) }
         rules = [
             client(.client, of: web, readers), client(.connectClient, of: web, readers),
             client(.clientSecrets, of: web, readers), client(.clientAssociation, of: native, readers),
             client(.editClient, of: web, administrators), client(.clientLogo, of: web, administrators),
-            client(.deleteClient, of: web, administrators),
+            client(.clientDevelopers, of: web, administrators), client(.deleteClient, of: web, administrators),
             Rule(.clientPolicy, Endpoint.clientPolicy.path(of: web.id), administrators, administrators),
             Rule(.clientDecision, Endpoint.clientDecision.path(of: web.id), readers, administrators),
-            Rule(.firstSteps, "/admin/start", administrators, administrators),
-            Rule(.administration, "/admin", readers, administrators),
+            Rule(.overview, "/admin", readers.union(supporters), readers.union(supporters)),
+            Rule(.administration, "/admin/apps", readers, administrators),
             Rule(.users, "/admin/users", readers.union(supporters), supporters),
+            Rule(.invitations, "/admin/users/invitations", supporters, supporters),
             Rule(.newUser, "/admin/users/new", supporters, supporters),
             Rule(.user, user(.user), readers.union(supporters), supporters),
+            Rule(.userClaims, user(.userClaims), readers.union(supporters), supporters),
             Rule(.deleteUser, user(.deleteUser), supporters, supporters),
             Rule(.scopes, "/admin/scopes", readers, administrators),
             Rule(.newScope, "/admin/scopes/new", administrators, administrators),
@@ -91,9 +102,22 @@ struct RolePageTests {
             Rule(.api, "/admin/apis/api" + api, readers, administrators),
             Rule(.editAPI, "/admin/apis/edit" + api, administrators, administrators),
             Rule(.deleteAPI, "/admin/apis/delete" + api, administrators, administrators),
+            Rule(.webhooks, "/admin/webhooks", readers, administrators),
+            Rule(.newWebhook, "/admin/webhooks/new", administrators, administrators),
+            Rule(.webhook, "/admin/webhooks/webhook?webhook=\(webhook.id)", readers, administrators),
+            Rule(.editWebhook, "/admin/webhooks/edit?webhook=\(webhook.id)", administrators, administrators),
+            Rule(.deleteWebhook, "/admin/webhooks/delete?webhook=\(webhook.id)", administrators, administrators),
             Rule(.branding, "/admin/branding", administrators, administrators),
             Rule(.mailPreview, "/admin/mail", readers, administrators),
             Rule(.audit, "/admin/audit", readers, readers),
+            Rule(.testMail, "/admin/mail/test", administrators, administrators),
+            Rule(.server, "/admin/server", readers, readers),
+            Rule(.certificate, "/admin/server/certificate", readers, administrators),
+            Rule(.serverSettings, "/admin/settings", readers, readers),
+            Rule(.keys, "/admin/keys", readers, administrators),
+            Rule(.rotateKey, "/admin/keys/rotate?algorithm=ES256", administrators, administrators),
+            Rule(.withdrawKey, "/admin/keys/withdraw?key=\(key)", administrators, administrators),
+            Rule(.registrationTokens, "/admin/registration-tokens", readers, administrators),
             Rule(.unregisteredClients, "/admin/unregistered", readers, administrators),
             Rule(.unregisteredPolicy, "/admin/unregistered/policy", administrators, administrators),
             Rule(.unregisteredFamily, "/admin/unregistered/clients?host=album.example.com", readers, administrators),
@@ -173,7 +197,9 @@ struct RolePageTests {
     /// The fields that a form needs beside its hidden ones, to be more than a form without a decision.
     private static let fields: [Endpoint: [String: String]] = [
         .clientDecision: ["decision": "suspend", "reason": "It sends mail."], .clientLogo: ["decision": "remove"],
+        .clientDevelopers: ["decision": "add", "username": "alice"], .invitations: ["decision": "invite", "days": "7"],
         .branding: ["decision": "save"], .clientSecrets: ["decision": "add"], .user: ["decision": "disable"],
+        .rotateKey: ["beginning": "now"], .registrationTokens: ["decision": "add", "name": "Build", "days": "30"],
     ]
 
     // The age of the sign-in counts when the form arrives.

@@ -73,7 +73,7 @@ struct UnregisteredClientsTests {
         #expect(family.host == nil && family.rows.map(\.users) == ["0 users", "0 users", "0 users"])
         #expect(family.rows.allSatisfy { $0.lastUsed == nil })
 
-        let listed = try await administrator.browser.open("/admin").administrationPage.clients
+        let listed = try await administrator.browser.open("/admin/apps").administrationPage.clients
         #expect(listed.map(\.clientID) == ["app_lightbox"])
     }
 
@@ -209,7 +209,7 @@ struct UnregisteredClientsTests {
         _ = try await Attempt(test, by: client, for: "openid").tokens()
         #expect(files.requests.count == requests)
 
-        let listed = try await administrator.browser.open("/admin").administrationPage.clients
+        let listed = try await administrator.browser.open("/admin/apps").administrationPage.clients
         #expect(listed.map(\.clientID).contains(Self.url))
         let edit = try await administrator.browser.open(try #require(shown.paths.edit)).clientFormPage
         let changed = try await administrator.browser.submit(

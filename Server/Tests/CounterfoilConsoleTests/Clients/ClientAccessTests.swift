@@ -10,6 +10,7 @@ import Testing
 struct ClientAccessTests {
     static let pages = [
         "", "/edit", "/connect", "/logo", "/policy", "/approval", "/secrets", "/association", "/delete",
+        "/developers",
     ]
 
     // The same response as for a client that does not exist.

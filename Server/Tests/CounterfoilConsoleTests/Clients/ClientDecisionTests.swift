@@ -145,9 +145,10 @@ struct ClientDecisionTests {
         var owner = try await Developer("dora", of: test)
         let client = try await owner.registered()
         #expect(client.approval == .pending)
-        let list = try await administrator.browser.open("/admin").administrationPage
-        #expect(list.waiting == ["One app waits for approval."])
-        #expect(list.clients.first?.clientID == client.id.rawValue)
+        let list = try await administrator.browser.open("/admin/apps").administrationPage
+        #expect(list.waiting.map(\.text) == ["One app waits for approval."])
+        let waiting = try await administrator.browser.open(try #require(list.waiting.first).path).administrationPage
+        #expect(waiting.clients.map(\.clientID) == [client.id.rawValue])
         var page = try await administrator.browser.open("/apps/\(client.id)/approval").decisionPage
         try await test.change(client) { $0.presentation.name = "Bank" }
         let refused = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action)
@@ -157,7 +158,7 @@ struct ClientDecisionTests {
         page = try await administrator.browser.submit(Self.form(page, "approve"), to: page.action).decisionPage
         #expect(page.approvable == nil)
         #expect(try await test.store.client(client.id)?.isApproved == true)
-        #expect(try await administrator.browser.open("/admin").administrationPage.waiting == [])
+        #expect(try await administrator.browser.open("/admin/apps").administrationPage.waiting == [])
     }
 
     @Test(arguments: NewClientApproval.allCases)

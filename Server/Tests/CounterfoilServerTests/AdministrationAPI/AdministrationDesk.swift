@@ -32,10 +32,13 @@ struct AdministrationDesk {
         #expect(outcome == .changed)
     }
 
-    /// Signs in alice to the client, and returns the access token.
-    func token(_ scope: String = Self.scope, fields: HTTPFields = [:]) async throws -> AccessToken {
+    /// Signs in a user to the client, and returns the access token.
+    func token(
+        _ scope: String = Self.scope, of username: String = "alice", fields: HTTPFields = [:]
+    ) async throws -> AccessToken {
         let attempt = Attempt(test, by: client, for: scope)
-        let code = try await attempt.authorize().code
+        var browser = test.browser()
+        let code = try await browser.authorize(attempt.url, username: username, password: TestServer.password).code
         return try await test.redeem(attempt.exchange(code), fields: fields).tokenResponse.accessToken
     }
 

@@ -51,6 +51,26 @@ struct UserOperationTests {
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
     }
 
+    @Test func `groups and attributes are replaced as a whole, and an app's claims are shown`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let path = "/users/\(desk.root.id)"
+        let tag = try #require(try await desk.send(.get, path + "/attributes", as: token).fields[.eTag])
+        func set(_ json: String) async throws -> Reply {
+            try await desk.send(.put, path + "/attributes", as: token, json: json, fields: [.ifMatch: tag])
+        }
+        let refused = try await set(#"{"groups": [" "], "attributes": {"sub": 1, "floor": {"a": 1}}}"#)
+        #expect(try refused.refusedParts == ["/attributes"])
+        #expect(try await set(#"{"groups": []}"#).refusedParts == ["/attributes"])
+        let stored = try await set(#"{"groups": ["staff"], "attributes": {"floor": 3}}"#)
+        #expect(try stored.members["groups"] as? [String] == ["staff"])
+        #expect(try stored.members["attributes"] as? [String: Int] == ["floor": 3])
+        #expect(try await set(#"{"groups": [], "attributes": {}}"#).status == .preconditionFailed)
+        let claims = try await desk.send(.get, "\(path)/claims?client_id=\(desk.client.id)", as: token)
+        #expect(try claims.members["allowed"] as? Bool == false)
+        #expect(try await desk.send(.get, path + "/claims", as: token).refusedParts == ["client_id"])
+    }
+
     @Test func `sessions, sign-ins of apps and ways in are listed and ended`() async throws {
         let desk = try await AdministrationDesk()
         let token = try await desk.token()
@@ -83,7 +103,7 @@ struct UserOperationTests {
         #expect(try await desk.send(.get, own, as: token).status == .unauthorized)
     }
 
-    @Test func `a role needs the right to give roles, and one administrator is left`() async throws {
+    @Test func `a role needs the right to give roles, and one owner is left`() async throws {
         let desk = try await AdministrationDesk()
         let token = try await desk.token("counterfoil.admin.users:read counterfoil.admin.users:write")
         let created = try await desk.send(
@@ -94,6 +114,24 @@ struct UserOperationTests {
         let last = try await desk.send(.post, "/users/\(desk.test.alice.id)/disable", as: token)
         #expect(last.status == .conflict)
         #expect(last.problem == "last-owner")
+    }
+
+    @Test func `a role acts on no account with a stronger one, and an auditor changes nothing`() async throws {
+        let desk = try await AdministrationDesk()
+        _ = try await desk.test.addUser("sam", role: .support)
+        _ = try await desk.test.addUser("ann", role: .auditor)
+        let (support, auditor) = (try await desk.token(of: "sam"), try await desk.token(of: "ann"))
+        let path = "/users/\(desk.root.id)"
+        let json = #"{"password": "another long passphrase"}"#
+        let stronger = try await desk.send(.put, path + "/password", as: support, json: json)
+        #expect(stronger.status == .forbidden)
+        #expect(stronger.problem == "stronger-role")
+        let right = try await desk.send(.put, path + "/password", as: auditor, json: json)
+        #expect(right.problem == "missing-right")
+        #expect(try await desk.send(.get, path, as: auditor).status == .ok)
+        let assigned = try await desk.send(
+            .put, "/users/\(desk.test.alice.id)/role", as: try await desk.token(of: "root"), json: #"{"role": null}"#)
+        #expect(assigned.status == .forbidden)
     }
 
     @Test(arguments: ["per_unknown", "%00", "..", "%ff", "per_a%2fb", "person_1"])

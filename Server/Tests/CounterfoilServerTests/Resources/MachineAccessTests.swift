@@ -205,7 +205,7 @@ struct MachineAccessTests {
         #expect(page.permissions.filter(\.isPending).map(\.name) == ["photos.write"])
         #expect(try #require(page.pendingMachineScope).contains("photos.write"))
         #expect(page.policy.map(\.value).contains("photos.read"))
-        let list = try await administrator.browser.open("/admin").administrationPage.clients
+        let list = try await administrator.browser.open("/admin/apps").administrationPage.clients
         #expect(list.first { $0.clientID == service.client.id.rawValue }?.hasPendingScopes == true)
         #expect(list.first { $0.clientID == "app_lightbox" }?.hasPendingScopes == false)
         let html = try await administrator.browser.open("/apps/\(service.client.id)/policy").html()

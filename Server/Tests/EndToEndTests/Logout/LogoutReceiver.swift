@@ -35,7 +35,10 @@ final class LogoutReceiver: Sendable {
     private let state: Mutex<State>
 
     /// Creates a receiver that gives these answers in order and repeats the last one.
-    init(_ answers: Answer...) { state = Mutex(State(answers: answers)) }
+    convenience init(_ answers: Answer...) { self.init(answers) }
+
+    /// Creates a receiver that gives these answers, of which there is at least one, in order and repeats the last one.
+    init(_ answers: [Answer]) { state = Mutex(State(answers: answers)) }
 
     /// The received requests.
     var requests: [Request] { state.withLock { $0.requests } }

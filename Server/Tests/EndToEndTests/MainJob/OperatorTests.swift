@@ -61,6 +61,14 @@ struct OperatorTests {
             let left = try await published(site) { !$0.contains(former.kid) }
             #expect(!left.contains(former.kid))
             #expect(try await keys(site).filter { $0.algorithm == "RS256" }.map(\.state) == ["signing"])
+
+            // The planned successor of this key does not sign yet.
+            let leaked = try #require(before.first { $0.algorithm == "ES256" })
+            let ended = try await site.administer(["key", "withdraw", String(leaked.kid.prefix(20))])
+            #expect(ended.status == 0 && ended.errors.contains("up to 3600 seconds"), "\(ended.errors)")
+            #expect(try await !published(site) { !$0.contains(leaked.kid) }.contains(leaked.kid))
+            #expect(try await keys(site).filter { $0.algorithm == "ES256" }.map(\.state) == ["retired", "signing"])
+            #expect(try await site.administer(["key", "withdraw", leaked.kid]).status == 3)
         }
     }
 

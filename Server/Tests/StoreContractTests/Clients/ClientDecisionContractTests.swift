@@ -54,6 +54,31 @@ struct ClientDecisionContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `clients that wait are counted until an administrator decides`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            func change(_ change: (inout RegisteredClient) -> Void) async throws {
+                var client = try #require(try await world.store.client(world.client.id))
+                change(&client)
+                #expect(try await world.store.updateClient(client, logo: .keep) == .updated)
+            }
+            let none = ClientCounts(all: 1, pending: 0, inDevelopment: 0)
+            #expect(try await world.store.clientCounts() == none)
+            try await change { $0.approval = .open }
+            #expect(try await world.store.clientCounts() == none)
+            try await change { $0.approval = .pending }
+            #expect(try await world.store.clientCounts() == ClientCounts(all: 1, pending: 1, inDevelopment: 0))
+            // No one has to look at a suspended client, and one of the owner counts as approved.
+            #expect(try await Self.decide(Self.suspension, in: world) == .decided)
+            #expect(try await world.store.clientCounts() == none)
+            #expect(try await Self.decide(.resume, in: world) == .decided)
+            try await change { $0.policy.isFirstParty = true }
+            #expect(try await world.store.clientCounts() == none)
+            try await change { ($0.policy.isFirstParty, $0.approval) = (false, .development) }
+            #expect(try await world.store.clientCounts() == ClientCounts(all: 1, pending: 0, inDevelopment: 1))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `there is nothing to decide about an unknown client`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let unknown = try #require(ClientIdentifier("app-unknown"))

@@ -254,6 +254,28 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("add a user who manages a client") { world async throws in
+            let user = try User.named("bob")
+            #expect(try await world.store.addUser(user) == .added)
+            return { events in
+                try await world.store.changeDevelopers(
+                    of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("hand a client over") { world async throws in
+            let user = try User.named("bob")
+            #expect(try await world.store.addUser(user) == .added)
+            let added = try await world.store.changeDevelopers(
+                of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: [])
+            #expect(added == .changed)
+            return { events in
+                try await world.store.changeDevelopers(
+                    of: world.client.id, .handOver(to: user.id, ownerLimit: 9), by: .administration, at: World.now,
+                    recording: events
+                ).isCommitted
+            }
+        },
         Step("delete a client") { world async throws in
             { try await world.store.removeClient(world.client.id, recording: $0) }
         },
@@ -319,6 +341,9 @@ struct AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("offer a passkey") { world async throws in
+            { try await world.store.notePasskeyOffer(to: world.user.id, at: World.now, recording: $0) }
+        },
         Step("reset a second factor") { world async throws in
             let factor = SecondFactor.example(of: world.user)
             #expect(
@@ -336,6 +361,42 @@ struct AuditedCommitContractTests {
             let policy = try await world.store.unregisteredClientPolicy()
             return { try await world.store.updateUnregisteredClientPolicy(policy, recording: $0).isCommitted }
         },
+        Step("request a new certificate") { world async throws in
+            let holder = LeaseHolder()
+            #expect(try await world.store.takeOrderLease(holder, until: World.now + 30, at: World.now))
+            #expect(
+                try await world.store.storeCertificate(
+                    IssuedCertificate(
+                        chain: "chain", sealedKey: [1], authority: "https://ca.example/", storedAt: World.now),
+                    orderedWith: ArtefactDigest(of: ClientSecret()), by: holder))
+            return { try await world.store.requestRenewal(recording: $0) }
+        },
+        Step("add the last webhook that is possible") { world async throws in
+            let url = try AbsoluteURI(parsing: "https://hooks.example.com/")
+            func webhook(_ number: Int) -> Webhook {
+                Webhook(
+                    url: url, label: "\(number)", types: [], sealedSecret: [1], createdAt: World.now, cursor: 0)
+            }
+            for number in 2...Webhook.limit {
+                #expect(try await world.store.addWebhook(webhook(number), recording: []) == .added)
+            }
+            let last = webhook(1)
+            return { try await world.store.addWebhook(last, recording: $0).isCommitted }
+        },
+        Step("change a webhook") { world async throws in
+            let webhook = try await Self.webhook(in: world)
+            return {
+                try await world.store.updateWebhook(webhook, from: webhook, at: World.now, recording: $0).isCommitted
+            }
+        },
+        Step("move and delete a webhook") { world async throws in
+            let webhook = try await Self.webhook(in: world)
+            let event = AuditEvent(at: World.now, .setting)
+            #expect(try await world.store.moveWebhook(webhook.id, to: 7, at: World.now, recording: [event]))
+            #expect(try await world.store.resendEvent(7, to: webhook.id, recording: [event]) == .queued)
+            #expect(try await world.store.audit(AuditQuery()).map(\.event) == [event, event])
+            return { try await world.store.removeWebhook(webhook.id, recording: $0) }
+        },
         Step("delete a registration token") { world async throws in
             let token = InitialAccessToken(
                 digest: ArtefactDigest(of: ClientSecret()), name: "Partners", createdAt: World.now,
@@ -346,6 +407,14 @@ struct AuditedCommitContractTests {
             return { try await world.store.removeInitialAccessToken(token.digest, recording: $0) }
         },
     ]
+
+    private static func webhook(in world: World) async throws -> Webhook {
+        let webhook = Webhook(
+            url: try AbsoluteURI(parsing: "https://hooks.example.com/"), label: "Photos", types: [],
+            sealedSecret: [1], createdAt: World.now, cursor: 0)
+        #expect(try await world.store.addWebhook(webhook, recording: []) == .added)
+        return webhook
+    }
 
     @Test(arguments: StoreKind.allCases, steps)
     func `a commit appends its events in their order with their notices, and appends none if it changes nothing`(

@@ -47,6 +47,25 @@ extension EndingChange {
                 end: { _ = try await $0.store.removeClient($0.client.id, recording: []) },
                 isValid: { try await $0.store.client($0.client.id) != nil })
         },
+        EndingChange("a user who no longer manages a client", [.clientDeveloper]) { world async throws in
+            let other = try User.named("bob")
+            return Steps(
+                prepare: { world async throws in
+                    #expect(try await world.store.addUser(other, recording: []) == .added)
+                    for user in [world.user, other] {
+                        let added = try await world.store.changeDevelopers(
+                            of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: [])
+                        #expect(added == .changed)
+                    }
+                },
+                end: { world async throws in
+                    let removed = try await world.store.changeDevelopers(
+                        of: world.client.id, .remove(world.user.id), by: .administration, at: World.now, recording: [])
+                    #expect(removed == .changed)
+                },
+                isValid: { try await $0.store.isDeveloper($0.user.id, of: $0.client.id) },
+                isLeft: { try await $0.store.isDeveloper(other.id, of: $0.client.id) })
+        },
         EndingChange("a changed client", [.clientChanged]) { world async throws in
             let client = try RegisteredClient.named("app-other")
             var new = client
@@ -141,6 +160,12 @@ extension EndingChange {
             createdAt: World.now)
     }
 
+    private static func webhook(_ name: String) throws -> Webhook {
+        Webhook(
+            url: try AbsoluteURI(parsing: "https://\(name).example.com/"), label: name, types: [],
+            sealedSecret: [1], createdAt: World.now, cursor: 0)
+    }
+
     static let settings = [
         EndingChange("a deleted API", [.api]) { world async throws in
             let (api, other) = (try Self.api("photos"), try Self.api("albums"))
@@ -153,6 +178,37 @@ extension EndingChange {
                 end: { _ = try await $0.store.removeResource(api.resource, recording: []) },
                 isValid: { try await $0.store.resource(authenticatingAs: api.clientID) != nil },
                 isLeft: { try await $0.store.resource(authenticatingAs: other.clientID) != nil })
+        },
+        EndingChange("a deleted webhook", [.webhook]) { world async throws in
+            let (webhook, other) = (try Self.webhook("photos"), try Self.webhook("albums"))
+            return Steps(
+                prepare: { world async throws in
+                    for webhook in [webhook, other] {
+                        #expect(try await world.store.addWebhook(webhook, recording: []) == .added)
+                    }
+                },
+                end: { _ = try await $0.store.removeWebhook(webhook.id, recording: []) },
+                isValid: { try await $0.store.webhook(webhook.id)?.state == .active },
+                isLeft: { try await $0.store.webhook(other.id)?.state == .active })
+        },
+        EndingChange("another URL of a webhook", [.webhook]) { world async throws in
+            let (webhook, other) = (try Self.webhook("photos"), try Self.webhook("albums"))
+            return Steps(
+                prepare: { world async throws in
+                    for webhook in [webhook, other] {
+                        #expect(try await world.store.addWebhook(webhook, recording: []) == .added)
+                    }
+                },
+                end: { world async throws in
+                    var moved = webhook
+                    moved.url = try AbsoluteURI(parsing: "https://moved.example.com/")
+                    _ = try await world.store.updateWebhook(moved, from: webhook, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let stored = try await world.store.webhook(webhook.id)
+                    return stored?.url == webhook.url && stored?.state == .active
+                },
+                isLeft: { try await $0.store.webhook(other.id)?.state == .active })
         },
         EndingChange("another secret of an API", [.apiSecret]) { world async throws in
             let api = try Self.api("photos")

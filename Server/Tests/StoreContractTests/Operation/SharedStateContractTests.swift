@@ -207,6 +207,10 @@ struct SharedStateContractTests {
             #expect(try await store.takeMaintenanceLease(first, until: World.now + 100, at: World.now))
             #expect(try await !other.takeMaintenanceLease(second, until: World.now + 101, at: World.now + 1))
             #expect(try await store.takeMaintenanceLease(first, until: World.now + 150, at: World.now + 50))
+            #expect(
+                try await other.maintenanceLease(at: World.now + 149)
+                    == MaintenanceLease(holder: first, end: World.now + 150))
+            #expect(try await other.maintenanceLease(at: World.now + 150) == nil)
             #expect(try await !other.takeMaintenanceLease(second, until: World.now + 249, at: World.now + 149))
             #expect(try await other.takeMaintenanceLease(second, until: World.now + 250, at: World.now + 150))
             // A server without the lease cannot return it.

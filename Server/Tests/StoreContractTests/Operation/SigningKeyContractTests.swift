@@ -37,4 +37,33 @@ struct SigningKeyContractTests {
             #expect(try await store.signingKeys().count == 1)
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the needs of all clients are counted, without ID tokens of those without users`(
+        _ kind: StoreKind
+    ) async throws {
+        func client(
+            _ id: String, _ algorithm: SigningAlgorithm, type: ClientType = .native, access: Int? = nil,
+            identity: Int? = nil
+        ) throws -> RegisteredClient {
+            var policy = ClientPolicy(idTokenAlgorithm: algorithm)
+            policy.accessTokenLifetime = access
+            policy.idTokenLifetime = identity
+            return RegisteredClient(
+                id: try #require(ClientIdentifier(id)), type: type, presentation: ClientPresentation(name: id),
+                redirectURIs: [], scope: Scope([.openID]), policy: policy, createdAt: World.now)
+        }
+        try await kind.withStore { store async throws in
+            #expect(try await store.signingNeeds() == SigningNeeds())
+            for client in [
+                try client("app-one", .es256, access: 600), try client("app-two", .es256, identity: 900),
+                try client("app-three", .rs256, access: 86_400),
+                try client("app-four", .es256, type: .service, access: 7200),
+            ] { #expect(try await store.addClient(client) == .added) }
+            #expect(
+                try await store.signingNeeds()
+                    == SigningNeeds(
+                        clients: [.es256: 2, .rs256: 1], accessTokenLifetime: 86_400, idTokenLifetime: 900))
+        }
+    }
 }

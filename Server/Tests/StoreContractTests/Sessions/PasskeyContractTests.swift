@@ -48,6 +48,28 @@ struct PasskeyContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a user without a passkey is offered one once`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user.id)
+            let offers = try await withThrowingTaskGroup { group in
+                for _ in 0..<4 {
+                    group.addTask { try await store.notePasskeyOffer(to: user, at: World.now, recording: []) }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            #expect(offers == 1)
+            let (bob, eve, nobody) = (try User.named("bob"), try User.named("eve"), try User.named("nobody"))
+            #expect(try await store.addUser(bob) == .added)
+            #expect(try await store.addPasskey(Self.passkey(1, of: bob), recording: []) == .added)
+            #expect(try await store.addUser(eve) == .added)
+            #expect(try await store.disableUser(eve.id, at: World.now, recording: []) == .changed)
+            for user in [bob, eve, nobody] {
+                #expect(try await !store.notePasskeyOffer(to: user.id, at: World.now, recording: []))
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `only the user renames and deletes a passkey`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             let (store, user) = (world.store, world.user.id)

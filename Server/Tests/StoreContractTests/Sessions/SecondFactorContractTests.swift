@@ -110,6 +110,54 @@ struct SecondFactorContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a second factor without an app accepts no code, and keeps its last key`(_ kind: StoreKind) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let (key, second) = (Passkey.example(1, of: user), Passkey.example(2, of: user))
+            let factor = SecondFactor(
+                userID: user.id, digest: Self.digest(), sealedSecret: [1], keyName: "0a0a0a0a", createdAt: World.now,
+                hasApp: false, lastStep: 0)
+            func add(_ factor: SecondFactor, _ key: Passkey) async throws -> AddSecondFactorOutcome {
+                try await store.addSecondFactor(
+                    factor, recoveryCodes: [Self.digest()], key: key, keeping: nil, recording: [])
+            }
+            func change(_ change: SecondFactorChange) async throws -> ChangeSecondFactorOutcome {
+                try await store.changeSecondFactor(
+                    of: user.id, to: change, proving: .confirmed(factor.digest), recording: [])
+            }
+            #expect(try await add(factor, key) == .added)
+            #expect(try await add(factor, second) == .exists)
+            #expect(try await store.secondFactor(of: user.id) == .active(factor, recoveryCodes: 1))
+            #expect(try await store.securityKeys(of: user.id) == [key])
+            // The key of another user is none.
+            let bob = try User.named("bob")
+            #expect(try await store.addUser(bob) == .added)
+            let bobs = SecondFactor(
+                userID: bob.id, digest: Self.digest(), sealedSecret: [1], keyName: "0a0a0a0a", createdAt: World.now,
+                hasApp: false, lastStep: 0)
+            #expect(try await add(bobs, Passkey.example(1, of: bob)) == .keyExists)
+            #expect(try await store.secondFactor(of: bob.id) == .none)
+            #expect(try await Self.begin(world, .code(factor.digest, step: 1)) == .proofOutdated)
+            #expect(Self.isBegun(try await Self.begin(world, .key(factor.digest, Self.keyUse(key)))))
+            // A proof is recorded without a change, and then counts for the second factor that it is about.
+            let use = SecondFactorUse.key(factor.digest, Self.keyUse(key))
+            for expected in [ChangeSecondFactorOutcome.changed, .proofOutdated] {
+                let outcome = try await store.changeSecondFactor(
+                    of: user.id, to: .confirmation, proving: use, recording: [])
+                #expect(outcome == expected)
+            }
+            #expect(try await change(.keyRemoval(key.digest)) == .lastKey)
+            #expect(try await change(.keyAddition(second)) == .changed)
+            #expect(try await change(.keyRemoval(key.digest)) == .changed)
+            #expect(try await change(.keyRemoval(second.digest)) == .lastKey)
+            let app = Self.factor(of: user)
+            #expect(try await change(.replacement(app, recoveryCodes: [], keeping: nil)) == .changed)
+            #expect(try await change(.removal) == .proofOutdated)
+            #expect(try await store.securityKeys(of: user.id) == [second])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `the password alone begins no session of a user with a second factor`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
             #expect(Self.isBegun(try await Self.begin(world, nil)))

@@ -93,7 +93,7 @@ package struct ScopeFormPage: ConsolePage, Hashable {
     package var deletePath: String?
 }
 
-/// The confirmation page for the deletion of a scope or an API, with what uses it.
+/// The confirmation page for the deletion of a scope, an API or a webhook, with what uses it.
 package struct DeleteRecordPage: ConsolePage, Hashable {
     package static let template = "delete-record"
 
@@ -107,10 +107,12 @@ package struct DeleteRecordPage: ConsolePage, Hashable {
 
     package var console: ConsoleHead
     package var problems: [FormProblem] = []
-    /// The name of the scope; nil for an API.
+    /// The name of the scope; nil for another record.
     package var scope: String?
-    /// The name of the API; nil for a scope.
+    /// The name of the API; nil for another record.
     package var api: DisplayName?
+    /// The label of the webhook; nil for another record.
+    package var webhook: DisplayName?
     /// The clients and APIs that use it, the first ones.
     package var uses: [Use]
     /// Whether there are more uses.

@@ -60,6 +60,7 @@ struct UnregisteredClients: Sendable {
             accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
             isFixed: settings.unregisteredClients != nil,
             policyPath: console.path(.unregisteredPolicy),
+            tokensPath: console.path(.registrationTokens),
             hosts: hosts.map { host in
                 UnregisteredClientsPage.Row(
                     name: host.name, count: words(host.count.text), path: path(of: .host(host.name)))
@@ -126,7 +127,8 @@ struct UnregisteredClients: Sendable {
         ) { [console] count in
             // The request can last longer than the time after which the position of an event is settled.
             console.event(
-                .client, by: exchange, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock())
+                .client, by: exchange, detail: "deleted \(count) unregistered apps of \(host)", at: console.clock()
+            ).named(.clientDeleted)
         }
         console.auditor.countRecorded(events)
         console.logger.notice(

@@ -21,6 +21,8 @@ package struct UnregisteredClientsPage: ConsolePage, Hashable {
     /// Whether an option of the command line determines the accepted kinds.
     package var isFixed: Bool
     package var policyPath: String
+    /// The path of the tokens for registrations.
+    package var tokensPath: String
     /// The hosts whose documents describe clients, by name.
     package var hosts: [Row]
     /// The URL of the page with more hosts; nil if there are none.

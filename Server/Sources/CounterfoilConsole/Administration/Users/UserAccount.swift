@@ -17,7 +17,7 @@ struct UserAccount: Sendable {
     private enum Decision: String {
         case link
         case edit, disable, enable, role
-        case end
+        case end, export
         case endApp = "end-app"
         case signOut = "sign-out"
         case removePasskey = "remove-passkey"
@@ -71,6 +71,7 @@ struct UserAccount: Sendable {
                 return try await page(overview, exchange, Answer(problems: [problem], status: .conflict))
             }
             return try await page(overview, exchange, Answer(link: link.url))
+        case .export: return try await UserExportDownload(console: console).send(user, exchange)
         case .end:
             guard let digest = try digest(in: "session", of: form) else { return done(.gone, user) }
             return done(try await changes.endSession(digest, of: user) ? .sessionEnded : .gone, user)
@@ -172,6 +173,8 @@ struct UserAccount: Sendable {
         func problem(_ field: String) -> String? { answer.problems.first { $0.field == field }?.text }
         let consents = try await console.store.consents(of: user.id, after: nil, limit: Self.consentLimit + 1)
         let clients = try await console.store.clients(of: user.id)
+        // The user was deleted a moment ago.
+        guard let counts = try await console.store.removalCounts(of: user.id) else { throw NotFoundError() }
         let action = console.path(.user, of: user.id)
         let isStronger = user.role.map { exchange.user.role?.mayAct(onAccountWith: $0) != true } ?? false
         let mayChange = exchange.user.may(.writeUsers)
@@ -218,6 +221,9 @@ struct UserAccount: Sendable {
                     allowed: words.date(facts.consent.allowedAt),
                     lastUsed: facts.consent.lastUsedAt.map { words.ago($0, now: exchange.now) })
             },
+            counts: UserAccountPage.Counts(
+                sessions: words(counts.sessions.text), consents: words(counts.consents.text),
+                clients: words(counts.clients.text), events: words(counts.events.text)),
             consentExcess: consents.count > Self.consentLimit
                 ? words(LocalizedText(UserMessage.consentExcess, ["count": .number(Self.consentLimit)])) : nil,
             clients: clients.map { console.summary($0, exchange) },
@@ -225,6 +231,7 @@ struct UserAccount: Sendable {
             auditPath: console.path(.audit, for: exchange).map { path in
                 path + "?" + FormParameters([AuditFilter.Field.person.rawValue: user.username.rawValue]).encoded
             },
+            canExport: console.reporter != nil,
             deletePath: console.path(.deleteUser, of: user.id),
             action: action,
             ticket: console.ticket(exchange, for: action),

@@ -24,6 +24,14 @@ package struct UserAccountPage: ConsolePage, Hashable {
         package var lastUsed: String?
     }
 
+    /// The numbers of records, in words.
+    package struct Counts: Sendable, Hashable {
+        package var sessions: String
+        package var consents: String
+        package var clients: String
+        package var events: String
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
@@ -64,6 +72,7 @@ package struct UserAccountPage: ConsolePage, Hashable {
     /// The sign-ins of apps.
     package var apps: SessionsPage.Apps
     package var consents: [ConsentRow]
+    package var counts: Counts
     /// A sentence that says how many consents are shown; nil if all are.
     package var consentExcess: String?
     /// The clients that the user owns.
@@ -72,6 +81,8 @@ package struct UserAccountPage: ConsolePage, Hashable {
     package var linksClients: Bool
     /// The URL of the events of the user in the audit log; nil unless the signed-in user may read it.
     package var auditPath: String?
+    /// Whether the page has a download of what is stored about the user.
+    package var canExport: Bool
     /// The path of the deletion.
     package var deletePath: String
     package var action: String

@@ -108,6 +108,7 @@ struct UserList: Sendable {
             noPasskey: FormCheck("no_passkey", isOn: query.lacksPasskey, problem: problem("no_passkey")),
             action: action,
             newPath: console.path(.newUser),
+            invitationsPath: console.path(.invitations),
             isFiltered: question.isFiltered,
             count: count.flatMap {
                 $0.number == 0 || (!$0.isExact && $0.number < UserCount.limit) ? nil : words($0.users)

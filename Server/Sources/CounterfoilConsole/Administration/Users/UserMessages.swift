@@ -15,6 +15,9 @@ enum UserNotice: String, LocalizationKey, Notice {
     case secondFactorReset = "users.notice.second-factor-reset"
     case gone = "users.notice.gone"
     case deleted = "users.notice.deleted"
+    case exportTooLarge = "users.notice.export-too-large"
+    case invited = "users.notice.invited"
+    case withdrawn = "users.notice.withdrawn"
 }
 
 /// The labels and errors of the pages about users.
@@ -52,6 +55,9 @@ enum UserMessage: String, LocalizationKey {
     case lastWayIn = "users.last-way-in"
     case lastOwner = "users.last-owner"
     case wrongName = "users.delete.wrong-name"
+    case badDays = "users.invite.bad-days"
+    case noClient = "users.invite.no-app"
+    case invitationExcess = "users.invite.excess"
     case noOwner = "users.delete.no-owner"
     case ownsMore = "users.delete.owns-more"
     case needsRole = "users.delete.needs-role"

@@ -27,11 +27,13 @@ package struct UsersPage: ConsolePage, Hashable {
     package var action: String
     /// The path of the form that adds a user.
     package var newPath: String
+    /// The path of the invitations.
+    package var invitationsPath: String
     /// Whether the filters are shown, because one of them is set.
     package var isFiltered: Bool
     /// The number of users, in words; nil on a later page, and if it is not known.
     package var count: String?
-    /// What the search left out, in one sentence; nil if it left out nothing.
+    /// The sentence about users whom the search left out; nil if it left out none.
     package var remark: String?
     package var rows: [Row]
     /// The URL of the page with the next users; nil if there are none.

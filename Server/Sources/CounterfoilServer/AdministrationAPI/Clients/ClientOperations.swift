@@ -7,7 +7,8 @@ extension AdministrationOperation {
     /// The operations on clients that a person registered; the decisions are for all clients.
     static let clients: [AdministrationOperation] = [
         AdministrationOperation(
-            "listClients", .get, "/clients", .readClients, query: ["search", "state", "limit", "cursor"],
+            "listClients", .get, "/clients", .readClients,
+            query: ["search", "state", "developer", "sort", "limit", "cursor"],
             answer: .list(ClientRecord.self), Clients.list),
         AdministrationOperation(
             "createClient", .post, "/clients", .writeClients, body: NewClientBody.self,
@@ -41,26 +42,29 @@ extension AdministrationOperation {
 /// The functions of the operations on clients.
 private enum Clients {
     static func list(_ call: AdministrationCall) async throws -> AdministrationAnswer {
-        let query = call.query
-        let state = try query.value("state", rule: "It must be pending, development or suspended.") {
-            ClientState(rawValue: $0)
-        }
-        let search = try query.value(
-            "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character.", { UserSearch($0) })
-        var clients = try await call.store.clients().filter { state?.holds(for: $0) ?? true }
-        if let search, let typed = query.text("search") {
-            let owner = try await ownerNamed(typed, call)
-            clients = clients.filter { client in
-                client.id.rawValue == typed || owner.map { $0 == client.owner } == true
-                    || UserSearch.key(of: client.presentation.name).hasPrefix(search.text)
+        let (cursor, parameters) = (ListCursor(call, list: "clients"), call.query)
+        var query = ClientQuery(limit: try parameters.limit())
+        query.search = try parameters.value(
+            "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character."
+        ) { ClientSearch($0) }
+        query.state = try parameters.value(
+            "state", rule: "It must be pending, development or suspended.", ClientQuery.State.init(rawValue:))
+        query.order =
+            try parameters.value("sort", rule: "It must be name or newest.", ClientQuery.Order.init(rawValue:)) ?? .name
+        if let name = try parameters.value("developer", rule: "It must be a username.", { Username($0) }) {
+            query.developer = try await call.store.userID(named: name)
+            guard query.developer != nil else {
+                throw ProblemError.refusedParameters([.parameter("developer", "There is no such user.")])
             }
         }
-        return try call.page(of: clients, list: "clients", id: { $0.id.rawValue }, as: { ClientRecord($0) })
-    }
-
-    private static func ownerNamed(_ typed: String, _ call: AdministrationCall) async throws -> UserIdentifier? {
-        guard let username = Username(typed) else { return nil }
-        return try await call.store.userID(named: username)
+        query.after = try cursor.position(in: parameters).flatMap { text in
+            let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+            return parts.count == 2 ? ClientCursor(parts[1], parts[0], in: query.order) : nil
+        }
+        let found = try await call.store.clients(matching: query)
+        return try AdministrationAnswer(
+            list: found.clients.map { ClientRecord($0.client, developer: $0.owner?.username, use: $0.use) },
+            next: try found.next.map { try cursor.text(after: "\($0.id) \($0.key)") })
     }
 
     static func create(_ call: AdministrationCall, _ body: NewClientBody) async throws -> AdministrationAnswer {
@@ -221,19 +225,6 @@ private enum Clients {
     }
 }
 
-/// The reason why not every user can sign in to a client.
-private enum ClientState: String {
-    case pending, development, suspended
-
-    func holds(for client: RegisteredClient) -> Bool {
-        switch self {
-        case .pending: client.isPending && client.suspension == nil
-        case .development: client.isInDevelopment && client.suspension == nil
-        case .suspended: client.suspension != nil
-        }
-    }
-}
-
 extension Optional {
     fileprivate func asyncMap<Result>(_ transform: (Wrapped) async throws -> Result) async rethrows -> Result? {
         guard let value = self else { return nil }
@@ -320,7 +311,9 @@ extension AdministrationAnswer {
         let document = ClientRecord(
             client, developer: developer,
             secrets: try await call.components.registry.fresh().clientSecrets(of: client.id),
-            exceptionUse: try await call.store.pkceExceptionUse(of: client.id))
+            exceptionUse: try await call.store.pkceExceptionUse(of: client.id),
+            use: try await call.store.use(of: client.id),
+            developers: try await call.store.developers(of: client.id).map(\.user.username))
         try self.init(document, version: try ClientRecord.version(of: client))
     }
 }

@@ -14,7 +14,7 @@ package struct ClientRecord: AdministrationDocument {
         case applicationType = "application_type"
         case tokenEndpointAuthMethod = "token_endpoint_auth_method"
         case jwks
-        case owner, developer
+        case owner, developer, developers, use
         case clientName = "client_name"
         case publisher
         case consentText = "consent_text"
@@ -63,16 +63,22 @@ package struct ClientRecord: AdministrationDocument {
     private let secrets: [ClientSecretRecord]
     private let newSecret: ClientSecret?
     private let exceptionUse: PKCEExceptionUse?
+    private let use: ClientUse?
+    /// The users who manage the client with the owner; empty if the document omits them.
+    private let developers: [Username]
 
     package init(
         _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
-        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil
+        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, use: ClientUse? = nil,
+        developers: [Username] = []
     ) {
         self.client = client
         self.developer = developer
         self.secrets = secrets
         self.newSecret = newSecret
         self.exceptionUse = exceptionUse
+        self.use = use
+        self.developers = developers
     }
 
     private struct Keys: Encodable {
@@ -89,6 +95,12 @@ package struct ClientRecord: AdministrationDocument {
         let created_at: Int
     }
 
+    private struct Use: Encodable {
+        let users: Int
+        let is_exact: Bool
+        let last_used_at: Int?
+    }
+
     private struct ExceptionUse: Encodable {
         let count: Int
         let last_at: Int
@@ -103,6 +115,12 @@ package struct ClientRecord: AdministrationDocument {
         try members.encodeIfPresent(client.keys.map { Keys(keys: $0.keys) }, forKey: .jwks)
         try members.encodeIfPresent(client.owner?.rawValue, forKey: .owner)
         try members.encodeIfPresent(developer?.rawValue, forKey: .developer)
+        if !developers.isEmpty { try members.encode(developers.map(\.rawValue), forKey: .developers) }
+        if let use, client.type != .service {
+            let shown = Use(
+                users: use.users.number, is_exact: use.users.isExact, last_used_at: use.lastUsedAt.map(Self.seconds))
+            try members.encode(shown, forKey: .use)
+        }
         try encodePresentation(into: &members)
         try encodeRequests(into: &members)
         try encodeStanding(into: &members)

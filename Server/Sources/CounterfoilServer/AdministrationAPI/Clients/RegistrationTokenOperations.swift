@@ -1,6 +1,5 @@
-@_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilStore
-package import Foundation
+import Foundation
 import HTTPTypes
 
 extension AdministrationOperation {
@@ -18,11 +17,8 @@ extension AdministrationOperation {
             "addRegistrationToken", .post, "/registration-tokens", .writeClients, body: RegistrationTokenBody.self,
             answer: .object(RegistrationTokenDocument.self), status: .created
         ) { call, body in
-            let text = InitialAccessTokenText(random: call.components.random)
-            let token = InitialAccessToken(registering: text, named: body.name, days: body.days, at: call.now)
-            let event = call.event(.setting, detail: token.additionDetail)
-            try await call.store.addInitialAccessToken(token, recording: [event])
-            call.components.auditor.countRecorded(event)
+            let (token, text) = try await call.server.addRegistrationToken(
+                named: body.name, days: body.days, random: call.components.random)
             return try AdministrationAnswer(RegistrationTokenDocument(token, newText: text))
         },
         AdministrationOperation(
@@ -32,36 +28,10 @@ extension AdministrationOperation {
             guard let token = try await call.store.initialAccessTokens().first(where: { $0.shortID == id }) else {
                 throw NotFoundError()
             }
-            let event = call.event(.setting, detail: token.removalDetail)
-            guard try await call.store.removeInitialAccessToken(token.digest, recording: [event]) else {
-                throw NotFoundError()
-            }
-            call.components.auditor.countRecorded(event)
+            guard try await call.server.remove(token) else { throw NotFoundError() }
             return .none
         },
     ]
-}
-
-extension InitialAccessToken {
-    /// The allowed numbers of days until a token expires.
-    package static let days = 1...3650
-    /// The number of days for a token whose creator names none.
-    package static let standardDays = 90
-
-    /// Creates the record of a new token.
-    package init(registering text: InitialAccessTokenText, named name: String, days: Int, at now: Date) {
-        self.init(
-            digest: ArtefactDigest(of: text), name: name, createdAt: now,
-            expiresAt: now.addingTimeInterval(TimeInterval(days) * 86_400))
-    }
-
-    /// Returns true if a text can be the name of a token.
-    package static func accepts(name: String) -> Bool { DisplayName.isShownWhole(name, length: 1...100) }
-
-    /// The detail of the audit event of the addition.
-    package var additionDetail: String { "added the registration token \(shortID)" }
-    /// The detail of the audit event of the removal.
-    package var removalDetail: String { "removed the registration token \(shortID)" }
 }
 
 /// The body with which a token is added.
@@ -73,9 +43,9 @@ struct RegistrationTokenBody: AdministrationBody {
 
     init?(_ members: inout BodyMembers<Member>) {
         let name = members.required(.name, rule: "It must have 1 to 100 visible characters.") {
-            InitialAccessToken.accepts(name: $0) ? $0 : nil
+            ServerAdministration.isTokenName($0) ? $0 : nil
         }
-        days = members.integer(.days, InitialAccessToken.days) ?? InitialAccessToken.standardDays
+        days = members.integer(.days, ServerAdministration.tokenDays) ?? ServerAdministration.standardTokenDays
         guard let name else { return nil }
         self.name = name
     }

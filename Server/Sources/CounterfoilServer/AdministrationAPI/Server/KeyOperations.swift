@@ -1,6 +1,6 @@
-package import CounterfoilStore
-package import CounterfoilTokens
-package import Foundation
+import CounterfoilStore
+import CounterfoilTokens
+import Foundation
 import HTTPTypes
 
 extension AdministrationOperation {
@@ -10,29 +10,70 @@ extension AdministrationOperation {
             "listSigningKeys", .get, "/signing-keys", .readServer, query: ["limit", "cursor"],
             answer: .list(KeyDocument.self)
         ) { call in
-            let keys = try await call.store.signingKeys().map { KeyDocument($0, now: call.now) }
-            return try call.page(of: keys, list: "signing-keys", id: \.kid)
+            try call.page(
+                of: try await call.keyUses(), list: "signing-keys", id: { $0.key.id.rawValue }, as: { KeyDocument($0) })
         },
         AdministrationOperation(
             "rotateSigningKeys", .post, "/signing-keys/rotation", .writeServer, body: KeyRotationBody.self,
-            answer: .list(KeyDocument.self), status: .created
-        ) { call, body in
-            let rotation = KeyRotation(call.store, serverKey: call.components.serverKey)
-            var made: [KeyDocument] = []
-            for algorithm in try await rotation.algorithms(body.algorithm) {
-                let key = try await rotation.rotate(algorithm, body.isAtOnce ? .atOnce : .afterNotice, now: call.now) {
-                    call.event(.signingKey, detail: $0)
-                }
-                guard let key else {
-                    throw ProblemError.conflict(
-                        "rotated-meanwhile", nil,
-                        "The key of \(algorithm) was rotated at the same time. Read the keys before you try again.")
-                }
-                made.append(KeyDocument(key, now: call.now))
+            answer: .list(KeyDocument.self), status: .created, KeyRotations.rotate),
+        AdministrationOperation("withdrawSigningKey", .delete, "/signing-keys/{key}", .writeServer) { call in
+            switch try await call.server.withdraw(KeyIdentifier(rawValue: try call.segment("key"))) {
+            case .withdrawn: return .none
+            case .notFound: throw NotFoundError()
+            case .changedMeanwhile: throw ProblemError.rotatedMeanwhile
             }
-            return try AdministrationAnswer(list: made, next: nil)
         },
     ]
+}
+
+private enum KeyRotations {
+    static func rotate(_ call: AdministrationCall, _ body: KeyRotationBody) async throws -> AdministrationAnswer {
+        let former = try await call.keyUses()
+        let known = Set(former.map(\.key.algorithm))
+        let algorithms =
+            body.algorithm.map { [$0] }
+            ?? KeyRing.algorithms.filter { KeyRing.algorithmsFromStart.contains($0) || known.contains($0) }
+        let (needs, lifetimes) = try await call.signingNeeds()
+        var made: [KeyDocument] = []
+        for algorithm in algorithms {
+            // The newest key must still be the one that was read, so a request that is sent twice rotates it once.
+            let newest = former.last { $0.key.algorithm == algorithm && $0.key.replacedAt == nil }
+            let key = try await call.server.rotate(
+                algorithm, body.isAtOnce ? .atOnce : .afterNotice, replacing: newest?.key.id)
+            if let key {
+                made.append(KeyDocument(SigningKeyUse(key, needs: needs, lifetimes: lifetimes, at: call.now)))
+            }
+        }
+        guard !made.isEmpty else { throw ProblemError.rotatedMeanwhile }
+        return try AdministrationAnswer(list: made, next: nil)
+    }
+}
+
+extension AdministrationCall {
+    /// The changes of signing keys and of tokens for registration that the caller makes.
+    var server: ServerAdministration {
+        components.serverAdministration(at: now) { event($0, detail: $1) }
+    }
+
+    /// Reads the signing keys, oldest first, with what needs them.
+    fileprivate func keyUses() async throws -> [SigningKeyUse] {
+        let (needs, lifetimes) = try await signingNeeds()
+        return try await store.signingKeys().map { SigningKeyUse($0, needs: needs, lifetimes: lifetimes, at: now) }
+    }
+
+    /// Reads what needs the signing keys.
+    fileprivate func signingNeeds() async throws -> (needs: SigningNeeds, lifetimes: TokenLifetimes) {
+        let needs = try await store.signingNeeds()
+        // The keys are shown although another version has written the policy.
+        let policy = try? await components.registry.fresh().effectiveUnregisteredClientPolicy(settings)
+        let usual = TokenLifetimes(accessToken: settings.accessTokenLifetime, idToken: settings.idTokenLifetime)
+        return (needs, usual.covering(needs, unregistered: policy))
+    }
+}
+
+extension ProblemError {
+    fileprivate static let rotatedMeanwhile = conflict(
+        "rotated-meanwhile", nil, "A key was rotated at the same time. Read the keys before you try again.")
 }
 
 /// The body with which keys are rotated.
@@ -64,18 +105,29 @@ package struct KeyDocument: AdministrationDocument {
     package let state: String
     package let since: String
     package let signsFrom: String
+    /// The time from which no token of the key is valid; nil while no end of its signatures is planned.
+    package let tokensUntil: String?
+    /// The time for which an access token of the key can still be valid, in seconds.
+    package let accessTokenSeconds: Int
+    /// The number of clients that get ID tokens with the algorithm.
+    package let clients: Int
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case kid, algorithm, state, since
         case signsFrom = "signs_from"
+        case tokensUntil = "tokens_until"
+        case accessTokenSeconds = "access_token_seconds"
+        case clients = "apps"
     }
 
-    package init(_ key: SealedSigningKey, now: Date) {
-        let (state, since) = key.state(at: now)
-        kid = key.id.rawValue
-        algorithm = key.algorithm.rawValue
-        self.state = state.rawValue
-        self.since = Moment.text(since)
-        signsFrom = Moment.text(key.signsFrom)
+    package init(_ use: SigningKeyUse) {
+        kid = use.key.id.rawValue
+        algorithm = use.key.algorithm.rawValue
+        state = use.state.rawValue
+        since = Moment.text(use.since)
+        signsFrom = Moment.text(use.key.signsFrom)
+        tokensUntil = use.tokensEnd.map(Moment.text)
+        accessTokenSeconds = use.accessTokenSeconds
+        clients = use.clients
     }
 }

@@ -106,7 +106,8 @@ private enum Unregistered {
         ) { count in
             // The request can last longer than the time after which the position of an event is settled.
             call.event(
-                .client, detail: "deleted \(count) unregistered apps of \(host)", at: call.components.clock())
+                .client, detail: "deleted \(count) unregistered apps of \(host)", at: call.components.clock()
+            ).named(.clientDeleted)
         }
         call.components.auditor.countRecorded(events)
         return try AdministrationAnswer(
@@ -148,7 +149,7 @@ private enum Unregistered {
         try call.requireMatch(try ClientRecord.version(of: client))
         guard client.documentHost != nil else {
             throw ProblemError.conflict(
-                "client-without-document", nil, "The client registered itself and has no document; register it anew.")
+                "client-without-document", nil, "The client registered itself and has no document; register it with createClient.")
         }
         let registry = try await call.components.registry.fresh()
         let outcome = try await call.clients.adopt(

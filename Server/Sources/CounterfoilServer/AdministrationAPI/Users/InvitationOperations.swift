@@ -36,18 +36,14 @@ private enum InvitedUsers {
             email: body.email, role: body.role, clientID: body.clientID,
             days: body.days)
         if call.components.sendsMail, body.email != nil { draft.mailLanguage = body.language }
-        let invitations = Invitations(
-            issuer: call.settings.issuer, store: call.store, serverKey: call.components.serverKey,
-            random: call.components.random)
-        func event(_ invitation: Invitation) -> AuditEvent {
-            call.event(
-                .account, client: invitation.clientID,
-                detail: "created the invitation \(invitation.shortID)"
-                    + (invitation.role.map { ", with the role \($0.rawValue)" } ?? ""))
+        var events: [AuditEvent] = []
+        let outcome = try await call.components.invitations.invite(draft, now: call.now) {
+            let event = call.event(.account, client: $0.clientID, detail: $1)
+            events.append(event)
+            return event
         }
-        let outcome = try await invitations.invite(draft, now: call.now, recording: event)
         guard case .invited(let invitation, let link) = outcome else { throw ProblemError.emailTaken }
-        call.components.auditor.countRecorded(event(invitation))
+        call.components.auditor.countRecorded(events)
         return try AdministrationAnswer(InvitationRecord(invitation, link: link))
     }
 
@@ -56,11 +52,14 @@ private enum InvitedUsers {
         guard let invitation = try await call.store.invitations().first(where: { $0.shortID == id }) else {
             throw NotFoundError()
         }
-        let event = call.event(.account, detail: "withdrew the invitation \(invitation.shortID)")
-        guard try await call.store.removeInvitation(invitation.digest, recording: [event]) else {
-            throw NotFoundError()
+        var events: [AuditEvent] = []
+        let isWithdrawn = try await call.store.withdraw(invitation) {
+            let event = call.event(.account, detail: $0)
+            events.append(event)
+            return event
         }
-        call.components.auditor.countRecorded(event)
+        guard isWithdrawn else { throw NotFoundError() }
+        call.components.auditor.countRecorded(events)
         return .none
     }
 }

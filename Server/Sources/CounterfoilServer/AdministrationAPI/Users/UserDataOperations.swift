@@ -131,7 +131,7 @@ struct UserExportDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case account, sessions, passkeys, grants, consents, clients, incomplete
+        case account, attributes, sessions, passkeys, grants, consents, clients, incomplete
         case exportedAt = "exported_at"
         case secondFactor = "second_factor"
     }
@@ -141,6 +141,7 @@ struct UserExportDocument: AdministrationDocument {
 
     let exportedAt: Date
     let account: AccountDocument
+    let attributes: AttributesDocument
     let sessions: [UserSessionDocument]
     let passkeys: [UserPasskeyDocument]
     let secondFactor: UserSecondFactorDocument?
@@ -154,6 +155,7 @@ struct UserExportDocument: AdministrationDocument {
         guard let overview = try await store.userOverview(user.id) else { throw NotFoundError() }
         exportedAt = time
         account = AccountDocument(overview)
+        attributes = AttributesDocument(try await store.attributes(of: user.id))
         sessions = try await store.sessions(of: user.id).map(UserSessionDocument.init)
         passkeys = try await store.passkeys(of: user.id).map(UserPasskeyDocument.init)
         secondFactor = UserSecondFactorDocument(

@@ -5,7 +5,7 @@ import HTTPTypes
 
 extension AdministrationOperation {
     /// The operations on users.
-    static let users = accounts + userAccess + userData + invitations
+    static let users = accounts + userAccess + userAttributes + userData + invitations
 
     private static let accounts: [AdministrationOperation] = [
         AdministrationOperation(
@@ -134,6 +134,9 @@ private enum Accounts {
         case .changed, .unchanged: return try await AdministrationAnswer(user: user.id, call)
         case .notFound: throw NotFoundError()
         case .lastOwner: throw ProblemError.lastOwner
+        case .changedMeanwhile:
+            throw ProblemError.conflict(
+                "changed-meanwhile", nil, "The role has changed at the same time; read it, and repeat the change.")
         }
     }
 }

@@ -31,7 +31,7 @@ package struct PasskeyCeremonies: Sendable {
     ///   - ticket: The ticket of the form.
     ///   - passkeys: The passkeys of the user; empty for any.
     ///   - isSecondFactor: Whether the password was verified before, so that the user need not be verified again.
-    func requestOptions(
+    package func requestOptions(
         answering ticket: String, of passkeys: [Passkey] = [], asSecondFactor isSecondFactor: Bool = false
     ) -> String {
         var options = RequestOptions(relyingPartyID: relyingParty.id, challenge: Challenge(hashing: ticket))

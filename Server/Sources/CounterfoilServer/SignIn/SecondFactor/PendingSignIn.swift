@@ -17,6 +17,8 @@ package struct PendingSignIn: Sendable, Hashable {
     let startedAt: Date
     /// Whether the box "Keep me signed in on this device" was ticked.
     let staysSignedIn: Bool
+    /// Whether the browser can create a passkey on this device.
+    let canCreatePasskey: Bool
     /// The time when the session began in which a signed-in user confirms; nil for a sign-in.
     let sessionSince: Date?
     /// The action of the user on the page; no form can choose it.
@@ -37,15 +39,20 @@ package struct PendingSignIn: Sendable, Hashable {
         let passwordMark: String?
         let startedAt: Double
         let staysSignedIn: Bool
+        let canCreatePasskey: Bool
         let sessionSince: Double?
         let step: SealedStep
     }
 
-    init(of user: User, at now: Date, staysSignedIn: Bool, sessionSince: Date? = nil, step: Step = .code) {
+    init(
+        of user: User, at now: Date, staysSignedIn: Bool, canCreatePasskey: Bool = false, sessionSince: Date? = nil,
+        step: Step = .code
+    ) {
         self.user = user.id
         passwordMark = user.passwordHash?.mark
         startedAt = now
         self.staysSignedIn = staysSignedIn
+        self.canCreatePasskey = canCreatePasskey
         self.sessionSince = sessionSince
         self.step = step
     }
@@ -62,6 +69,7 @@ package struct PendingSignIn: Sendable, Hashable {
         passwordMark = content.passwordMark
         startedAt = Date(timeIntervalSince1970: content.startedAt)
         staysSignedIn = content.staysSignedIn
+        canCreatePasskey = content.canCreatePasskey
         sessionSince = content.sessionSince.map { Date(timeIntervalSince1970: $0) }
         self.step = step
     }
@@ -74,8 +82,8 @@ package struct PendingSignIn: Sendable, Hashable {
     func field(of context: [UInt8], keys: DerivedKeys) throws -> String {
         let content = Content(
             user: user.rawValue, passwordMark: passwordMark, startedAt: startedAt.timeIntervalSince1970,
-            staysSignedIn: staysSignedIn, sessionSince: sessionSince?.timeIntervalSince1970,
-            step: SealedStep(step))
+            staysSignedIn: staysSignedIn, canCreatePasskey: canCreatePasskey,
+            sessionSince: sessionSince?.timeIntervalSince1970, step: SealedStep(step))
         return Base64URL.encode(try keys.seal(Array(try JSONEncoder().encode(content)), authenticating: context))
     }
 
@@ -98,6 +106,8 @@ private struct SealedStep: Codable {
     private var timeStep: Int64?
     /// The digest of the recovery code that was proved.
     private var recoveryCode: String?
+    /// The security key or passkey that was proved.
+    private var key: SealedKey?
 
     init(_ step: PendingSignIn.Step) {
         switch step {
@@ -108,8 +118,9 @@ private struct SealedStep: Codable {
             switch use {
             case .code(let digest, let step): (factor, timeStep) = (Base64URL.encode(digest.bytes), step)
             case .recoveryCode(let digest): recoveryCode = Base64URL.encode(digest.bytes)
-            // A key, a remembered browser and a setup prove no second factor before a new password.
-            case .key, .remembered, .setup, nil: break
+            case .key(let digest, let use): (factor, key) = (Base64URL.encode(digest.bytes), SealedKey(use))
+            // A remembered browser and a setup prove no second factor before a new password.
+            case .remembered, .confirmed, .setup, nil: break
             }
         }
     }
@@ -123,10 +134,41 @@ private struct SealedStep: Codable {
         case .code: return .code
         case .setup: return .setup
         case .newPassword:
+            if let factor, let key {
+                guard let named = digest(factor), let use = key.use else { return nil }
+                return .newPassword(.key(named, use))
+            }
             if let factor, let timeStep { return digest(factor).map { .newPassword(.code($0, step: timeStep)) } }
             if let recoveryCode { return digest(recoveryCode).map { .newPassword(.recoveryCode($0)) } }
             return .newPassword(nil)
         }
+    }
+}
+
+/// The use of a security key or a passkey in the hidden field.
+private struct SealedKey: Codable {
+    private let digest: String
+    private let counter: UInt32
+    private let isBackedUp: Bool
+    private let challenge: String
+    private let expires: Double
+
+    init(_ use: PasskeyUse) {
+        digest = Base64URL.encode(use.digest.bytes)
+        counter = use.signatureCounter
+        isBackedUp = use.isBackedUp
+        challenge = Base64URL.encode(use.challenge.bytes)
+        expires = use.challengeExpires.timeIntervalSince1970
+    }
+
+    /// The use; nil if the field is malformed.
+    var use: PasskeyUse? {
+        guard let digest = Base64URL.decode(digest).flatMap(ArtefactDigest.init(stored:)),
+            let challenge = Base64URL.decode(challenge).flatMap(ArtefactDigest.init(stored:))
+        else { return nil }
+        return PasskeyUse(
+            digest: digest, signatureCounter: counter, isBackedUp: isBackedUp, challenge: challenge,
+            challengeExpires: Date(timeIntervalSince1970: expires))
     }
 }
 

@@ -25,13 +25,15 @@ package struct CodePage: Page, Hashable {
     package var keyOptions: String?
     /// The label of the button that asks for one of them.
     package var keyLabel: String?
+    /// Whether the user has an authenticator app; if not, the page asks for a security key or a recovery code.
+    package var hasApp: Bool
     /// Whether a signed-in user confirms for an app; the button `cancel` with the value `true` ends its request.
     package var isConfirming: Bool
 
     package init(
         userDisplayName: DisplayName, action: String, request: String, ticket: String, pending: String,
         problem: String? = nil, retryAfterSeconds: Int? = nil, memory: String? = nil, keyOptions: String? = nil,
-        keyLabel: String? = nil, isConfirming: Bool = false
+        keyLabel: String? = nil, hasApp: Bool = true, isConfirming: Bool = false
     ) {
         self.userDisplayName = userDisplayName
         self.action = action
@@ -43,6 +45,7 @@ package struct CodePage: Page, Hashable {
         self.memory = memory
         self.keyOptions = keyOptions
         self.keyLabel = keyLabel
+        self.hasApp = hasApp
         self.isConfirming = isConfirming
     }
 
@@ -55,6 +58,8 @@ package struct CodePage: Page, Hashable {
 
 /// The page of a sign-in on which a user sets up the second factor that is required; it posts `code`, `pending`,
 /// `setup`, `request` and `ticket`.
+///
+/// With a security key, the script posts `passkey` in place of `code` (WebAuthn §5.1, `RegistrationResponseJSON`).
 package struct CodeSetupPage: Page, Hashable {
     package static let template = "code-setup"
 
@@ -66,10 +71,13 @@ package struct CodeSetupPage: Page, Hashable {
     package var pending: String
     package var problem: String?
     package var offer: AuthenticatorOffer
+    /// The options with which the script adds a security key in place of an app, in JSON (WebAuthn §5.1.8); nil if the
+    /// server has no passkeys.
+    package var keyOptions: String?
 
     package init(
         userDisplayName: DisplayName, action: String, request: String, ticket: String, pending: String,
-        problem: String? = nil, offer: AuthenticatorOffer
+        problem: String? = nil, offer: AuthenticatorOffer, keyOptions: String? = nil
     ) {
         self.userDisplayName = userDisplayName
         self.action = action
@@ -78,7 +86,10 @@ package struct CodeSetupPage: Page, Hashable {
         self.pending = pending
         self.problem = problem
         self.offer = offer
+        self.keyOptions = keyOptions
     }
+
+    package var script: PageScript? { keyOptions == nil ? nil : .passkeys }
 }
 
 /// The page with the recovery codes, which a user sees once, after the setup in a sign-in.

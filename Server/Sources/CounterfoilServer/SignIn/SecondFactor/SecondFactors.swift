@@ -100,6 +100,7 @@ package struct SecondFactors: Sendable {
             let digest = code.digest(with: secret)
             guard try await store.hasRecoveryCode(digest, of: user.id) else { return refused(user, nil, .wrong) }
             return .proved(.recoveryCode(digest), of: factor, note: AccountChange.recoveryCodeUsed.detail)
+        case .code where !factor.hasApp: return refused(user, "the user has no authenticator app", .wrong)
         case .code(let code):
             switch secret.judge(code, after: factor.lastStep, at: wallClock()) {
             case .right(let step):
@@ -111,11 +112,14 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    /// Reads the security keys and the passkeys with which a user can prove the second factor.
-    func keys(of user: User) async throws -> SecondFactorKeys {
-        guard PasskeyCeremonies(settings.issuer) != nil else { return SecondFactorKeys() }
-        return SecondFactorKeys(
-            securityKeys: try await store.securityKeys(of: user.id), passkeys: try await store.passkeys(of: user.id))
+    /// Reads the means by which a user can prove the second factor.
+    package func keys(of user: User) async throws -> SecondFactorKeys {
+        var keys = SecondFactorKeys()
+        if case .active(let factor, _) = try await store.secondFactor(of: user.id) { keys.hasApp = factor.hasApp }
+        guard PasskeyCeremonies(settings.issuer) != nil else { return keys }
+        keys.securityKeys = try await store.securityKeys(of: user.id)
+        keys.passkeys = try await store.passkeys(of: user.id)
+        return keys
     }
 
     private func judge(
@@ -193,12 +197,15 @@ extension SecondFactors {
     /// The time in seconds for which the secret on a page can be confirmed.
     private static let setupLifetime: TimeInterval = 60 * 60
 
-    /// A second factor that its user has confirmed by a code, and the recovery codes, which are shown once.
+    /// A second factor that its user has confirmed by a code or a security key, and the recovery codes, which are shown
+    /// once.
     package struct Setup: Sendable {
         package let factor: SecondFactor
         package let recoveryCodes: [RecoveryCode]
         /// The digests of the recovery codes.
         package let digests: [ArtefactDigest]
+        /// The security key; nil for an authenticator app.
+        package var key: Passkey?
     }
 
     /// Returns a new secret, which the store does not have before it is confirmed.
@@ -229,12 +236,23 @@ extension SecondFactors {
         guard case .code(let code) = SecondFactorAnswer(typed: typed),
             case .right(let step) = secret.judge(code, after: 0, at: wallClock())
         else { return nil }
+        return try setup(secret, of: user, lastStep: step, now: now)
+    }
+
+    /// Creates the second factor with a security key, whose secret no app gets.
+    package func setup(_ key: Passkey, of user: User, now: Date) throws -> Setup {
+        try setup(newSecret(), of: user, with: key, lastStep: 0, now: now)
+    }
+
+    private func setup(
+        _ secret: AuthenticatorSecret, of user: User, with key: Passkey? = nil, lastStep: Int64, now: Date
+    ) throws -> Setup {
         let codes = newRecoveryCodes()
         let factor = SecondFactor(
             userID: user.id, digest: secret.digest,
             sealedSecret: try serverKey.seal(secondFactor: secret.bytes, of: user.id),
-            keyName: serverKey.fingerprints[0], createdAt: now, lastStep: step)
-        return Setup(factor: factor, recoveryCodes: codes, digests: codes.map { $0.digest(with: secret) })
+            keyName: serverKey.fingerprints[0], createdAt: now, hasApp: key == nil, lastStep: lastStep)
+        return Setup(factor: factor, recoveryCodes: codes, digests: codes.map { $0.digest(with: secret) }, key: key)
     }
 
     /// Creates other recovery codes for a second factor; nil if its secret cannot be decrypted.
@@ -249,15 +267,45 @@ extension SecondFactors {
     }
 }
 
-/// The security keys and the passkeys with which a user can prove the second factor.
-struct SecondFactorKeys: Sendable {
-    var securityKeys: [Passkey] = []
-    var passkeys: [Passkey] = []
+// MARK: - Confirmation
 
-    var all: [Passkey] { securityKeys + passkeys }
+extension SecondFactors {
+    /// Encrypts the proof of a second factor, which a hidden field of further pages carries for some minutes.
+    package func seal(proofOf factor: ArtefactDigest, in session: LiveSession, now: Date) throws -> String {
+        let time = withUnsafeBytes(of: Int64(now.timeIntervalSince1970).bigEndian) { Array($0) }
+        return Base64URL.encode(
+            try serverKey.secondFactorSetups.seal(
+                factor.bytes + time, authenticating: Self.context(ofProofIn: session)))
+    }
+
+    /// Decrypts the hidden field; nil if it is not of this session, or too old.
+    package func use(provedBy field: String, in session: LiveSession, now: Date) -> SecondFactorUse? {
+        guard field.utf8.count <= 256, let sealed = Base64URL.decode(field),
+            let bytes = try? serverKey.secondFactorSetups.open(
+                sealed, authenticating: Self.context(ofProofIn: session)
+            ).bytes,
+            let factor = ArtefactDigest(stored: Array(bytes.dropLast(8)))
+        else { return nil }
+        let time = bytes.suffix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return now.isWithin(PendingSignIn.lifetime, after: Double(time)) ? .confirmed(factor) : nil
+    }
+
+    private static func context(ofProofIn session: LiveSession) -> [UInt8] {
+        Array("proof\0\(session.user.id.rawValue)\0\(session.holder)".utf8)
+    }
+}
+
+/// The means by which a user can prove the second factor.
+package struct SecondFactorKeys: Sendable {
+    package var securityKeys: [Passkey] = []
+    package var passkeys: [Passkey] = []
+    /// Whether the user has an authenticator app.
+    package var hasApp = true
+
+    package var all: [Passkey] { securityKeys + passkeys }
 
     /// The label of the button that asks for one of them; nil if there is none.
-    var label: KeyLabel? {
+    package var label: KeyLabel? {
         switch (securityKeys.isEmpty, passkeys.isEmpty) {
         case (true, true): nil
         case (false, true): .securityKey
@@ -268,17 +316,24 @@ struct SecondFactorKeys: Sendable {
 }
 
 /// The labels of the button that asks for a security key or a passkey in place of a code.
-enum KeyLabel: String, LocalizationKey {
+package enum KeyLabel: String, LocalizationKey {
     case securityKey = "second-factor.use-key"
     case passkey = "second-factor.use-passkey"
     case either = "second-factor.use-passkey-or-key"
 }
 
-/// The messages about a typed code.
-package enum CodeMessage: String, LocalizationKey {
+/// The name of a security key whose model is unknown.
+package enum SecondFactorLabel: String, LocalizationKey {
+    case key = "account.second-factor.key"
+}
+
+/// The messages about a typed code, or a security key in place of it.
+package enum CodeMessage: String, LocalizationKey, Error {
     case wrong = "second-factor.wrong"
     /// The security key or the passkey does not prove the second factor.
     case wrongKey = "second-factor.key-wrong"
+    /// The new security key breaks a rule.
+    case keyRefused = "account.second-factor.key-refused"
     /// The code counts once, and it was accepted before.
     case used = "second-factor.used"
     /// The code does not confirm the setup.

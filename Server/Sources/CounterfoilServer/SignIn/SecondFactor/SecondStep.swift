@@ -2,6 +2,7 @@ import CounterfoilProtocol
 import CounterfoilStore
 import Foundation
 import HTTPTypes
+import WebAuthn
 
 extension SignInForm {
     /// The encrypted sign-in that waits for the second factor.
@@ -13,7 +14,8 @@ extension SignInForm {
     package struct SecondStep: Sendable {
         let user: User
         let pending: PendingSignIn
-        /// The secret that the user sets up; nil if the page asks for a code of the present one.
+        /// The secret that the user sets up in an app, or a security key in place of it; nil if the page asks for the
+        /// present second factor.
         let setup: AuthenticatorSecret?
         /// The security keys and passkeys that the page accepts in place of a code.
         let keys: SecondFactorKeys
@@ -54,20 +56,25 @@ extension SignInForm {
             state, remembered: remembered.factor(in: submission.request, of: user, now: submission.now),
             isRequired: isRequired, hasPasskey: hasPasskey, mustChange: user.mustChangePassword)
         func pending(_ step: PendingSignIn.Step) -> PendingSignIn {
-            PendingSignIn(of: user, at: submission.now, staysSignedIn: typed.staysSignedIn, step: step)
+            PendingSignIn(
+                of: user, at: submission.now, staysSignedIn: typed.staysSignedIn,
+                canCreatePasskey: typed.canCreatePasskey, step: step)
         }
         switch step {
         case .session:
-            let proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
+            var proof = Proof(.password(passwordHash), staysSignedIn: typed.staysSignedIn)
+            proof.canCreatePasskey = typed.canCreatePasskey
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .rememberedSession(let factor):
-            let proof = Proof(
+            var proof = Proof(
                 .twoFactors(passwordHash, .remembered(factor)), staysSignedIn: typed.staysSignedIn,
                 note: "second factor: remembered browser")
+            proof.canCreatePasskey = typed.canCreatePasskey
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
             await refuse(submission, user, "password accepted, code asked", at: client)
-            return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: try await keys(of: user))))
+            let keys = try await secondFactors.keys(of: user)
+            return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: keys)))
         case .newPassword:
             await auditor.refuse(
                 .signIn, because: .newPasswordNeeded, submission.request, user: user.id, client: client,
@@ -84,13 +91,6 @@ extension SignInForm {
             await refuse(submission, user, "the record of the second factor is missing", at: client)
             return .again(.secondFactorLost(typed))
         }
-    }
-
-    /// Returns the keys that the page accepts in place of a code.
-    ///
-    /// The page for a new password carries the proof of a code, and none of a key.
-    private func keys(of user: User) async throws -> SecondFactorKeys {
-        user.mustChangePassword ? SecondFactorKeys() : try await secondFactors.keys(of: user)
     }
 
     private func hasPasskey(_ user: User) async throws -> Bool {
@@ -126,9 +126,9 @@ extension SignInForm {
         guard setup.isEmpty else {
             guard let secret = secondFactors.secret(on: setup, of: user, now: now) else { return .again(.tooLate) }
             return try await setUp(
-                SecondStep(of: user, pending, settingUp: secret), after: passwordHash, by: code, submission, at: client)
+                SecondStep(of: user, pending, settingUp: secret), after: passwordHash, submission, at: client)
         }
-        let step = SecondStep(of: user, pending, accepting: try await keys(of: user))
+        let step = SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user))
         let key = try form.value(Self.passkeyField)
         let answer: SecondFactorAnswer =
             key.isEmpty ? SecondFactorAnswer(typed: code) : .key(key, ticket: try form.value("ticket"))
@@ -142,7 +142,7 @@ extension SignInForm {
         case .proved(let use, let factor, let note):
             guard !user.mustChangePassword else {
                 // In a session, the password was not verified.
-                guard pending.sessionSince == nil, key.isEmpty else { return .again(.tooLate) }
+                guard pending.sessionSince == nil else { return .again(.tooLate) }
                 let next = PendingSignIn(
                     of: user, at: now, staysSignedIn: pending.staysSignedIn, step: .newPassword(use))
                 return .again(.newPassword(NewPasswordStep(of: user, next)))
@@ -150,6 +150,7 @@ extension SignInForm {
             var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: pending.staysSignedIn, note: note)
             if case .recoveryCode = use { proof.change = .recoveryCodeUsed }
             proof.sessionSince = pending.sessionSince
+            proof.canCreatePasskey = pending.canCreatePasskey
             if try form.value("remember") == "true" {
                 proof.cookies = [remembered.remember(user, with: factor.digest, now: now)].compactMap(\.self)
             }
@@ -162,17 +163,19 @@ extension SignInForm {
     }
 
     private func setUp(
-        _ step: SecondStep, after passwordHash: PasswordHash, by code: String, _ submission: Submission,
-        at client: ClientIdentifier?
+        _ step: SecondStep, after passwordHash: PasswordHash, _ submission: Submission, at client: ClientIdentifier?
     ) async throws -> Outcome {
         let (user, now) = (step.user, submission.now)
         // The policy, or the user elsewhere, may have changed this since the password.
         guard settings.secondFactor.isRequired(of: user), try await !hasPasskey(user) else { return .again(.tooLate) }
-        guard let secret = step.setup, let setup = try secondFactors.confirm(secret, by: code, of: user, now: now)
-        else {
-            return step.again(.unconfirmed)
+        let setup: SecondFactors.Setup
+        do { setup = try confirmedSetup(step, submission) } catch let refusal as CodeMessage {
+            return step.again(refusal)
+        } catch let refusal as CeremonyRefusal {
+            await refuse(submission, user, "\(refusal)", at: client)
+            return step.again(.keyRefused)
         }
-        let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests)
+        let use = SecondFactorUse.setup(setup.factor, recoveryCodes: setup.digests, key: setup.key)
         var proof = Proof(.twoFactors(passwordHash, use), staysSignedIn: step.pending.staysSignedIn)
         proof.note = "second factor: set up"
         proof.sessionSince = step.pending.sessionSince
@@ -181,6 +184,24 @@ extension SignInForm {
         ]
         proof.recoveryCodes = setup.recoveryCodes
         return try await begin(submission, for: user, by: proof, at: client, else: .tooLate)
+    }
+
+    /// Returns the second factor that the user has confirmed by a code of the app, or by the security key itself.
+    private func confirmedSetup(_ step: SecondStep, _ submission: Submission) throws -> SecondFactors.Setup {
+        let (form, user, now) = (submission.form, step.user, submission.now)
+        let key = try form.value(Self.passkeyField)
+        guard key.isEmpty else {
+            guard let ceremonies = PasskeyCeremonies(settings.issuer) else { throw NotFoundError() }
+            let words = submission.request.words
+            let passkey = try ceremonies.newPasskey(
+                key, answering: try form.value("ticket"), isSecurityKey: true, of: user,
+                naming: { $0 ?? words(SecondFactorLabel.key) }, now: now)
+            return try secondFactors.setup(passkey, of: user, now: now)
+        }
+        let code = try form.value(Self.codeField)
+        guard let secret = step.setup, let setup = try secondFactors.confirm(secret, by: code, of: user, now: now)
+        else { throw CodeMessage.unconfirmed }
+        return setup
     }
 
     /// Returns true unless a signed-in user was to confirm, and has signed out meanwhile.
@@ -216,7 +237,9 @@ extension SignInForm {
                 .page(
                     CodeSetupPage(
                         userDisplayName: DisplayName(of: step.user), action: action, request: content.pendingRequest,
-                        ticket: ticket, pending: pending, problem: problem, offer: offer)))
+                        ticket: ticket, pending: pending, problem: problem, offer: offer,
+                        keyOptions: PasskeyCeremonies(settings.issuer)?.securityKeyOptions(
+                            for: step.user, with: [], siteName: settings.siteName.description, answering: ticket))))
         } else {
             reply = Reply(
                 status,
@@ -229,7 +252,7 @@ extension SignInForm {
                             ? nil
                             : PasskeyCeremonies(settings.issuer)?.requestOptions(
                                 answering: ticket, of: step.keys.all, asSecondFactor: true),
-                        keyLabel: step.keys.label.map { request.words($0) },
+                        keyLabel: step.keys.label.map { request.words($0) }, hasApp: step.keys.hasApp,
                         isConfirming: step.pending.sessionSince != nil)))
         }
         if let retryAfter = step.retryAfter { reply.fields[.retryAfter] = String(retryAfter) }

@@ -1,0 +1,143 @@
+package import CounterfoilProtocol
+package import CounterfoilStore
+package import Foundation
+
+/// The changes of the users who manage a client with its owner, on pages and at the command line.
+///
+/// Each change is one commit with its events and the notice to the user. The store checks in it who may make the
+/// change.
+package struct ClientTeam: Sendable {
+    /// The origin of the changes.
+    package enum Actor: Sendable {
+        /// A command on the machine of the server.
+        case command
+        /// A signed-in user, who may make every change as an administrator, with the request that submitted the form.
+        case user(User, IncomingRequest, isAdministrator: Bool)
+    }
+
+    private let store: any ClientDeveloperStore
+    private let actor: Actor
+    private let ownerLimit: Int
+    private let notices: (any AccountNotices)?
+    private let time: Date
+    private let count: @Sendable ([AuditEvent]) -> Void
+
+    /// Creates the changes for one command or request.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - actor: The origin of the changes.
+    ///   - ownerLimit: The maximum number of clients that a new owner can have.
+    ///   - notices: The creator of the notices to the user; nil without mail.
+    ///   - time: The time of the changes, by the clock of the store.
+    ///   - count: Counts the events that a commit has appended.
+    package init(
+        _ store: any ClientDeveloperStore, by actor: Actor, ownerLimit: Int = .max,
+        notifying notices: (any AccountNotices)?, at time: Date,
+        counting count: @escaping @Sendable ([AuditEvent]) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.actor = actor
+        self.ownerLimit = ownerLimit
+        self.notices = notices
+        self.time = time
+        self.count = count
+    }
+
+    /// Asks a user to manage a client, or adds the user at once if an administrator or a command does it.
+    package func add(_ user: User, to client: ClientIdentifier) async throws -> ClientDeveloperOutcome {
+        // A notice counts against its limit before the commit, so a change of nothing must cause none.
+        guard user.disabledAt == nil, try await !store.isDeveloper(user.id, of: client) else { return .unchanged }
+        return switch authority {
+        case .administration: try await change(.add(user.id), of: client, .appAdded, to: user)
+        case .user: try await change(.invite(user.id), of: client, .appInvited, to: user)
+        }
+    }
+
+    /// Takes a client from a user who manages it; the user can be the one who makes the change.
+    package func remove(_ user: User, from client: ClientIdentifier) async throws -> ClientDeveloperOutcome {
+        if isSelf(user) { return try await commit(.remove(user.id), of: client, [event("left the app", client)]) }
+        guard try await store.isDeveloper(user.id, of: client) else { return .unchanged }
+        return try await change(.remove(user.id), of: client, .appRemoved, to: user)
+    }
+
+    /// Gives a client to a user who manages it, as its new owner.
+    package func handOver(_ client: ClientIdentifier, to user: User) async throws -> ClientDeveloperOutcome {
+        guard try await store.isDeveloper(user.id, of: client) else { return .unchanged }
+        return try await change(.handOver(to: user.id, ownerLimit: ownerLimit), of: client, .appReceived, to: user)
+    }
+
+    /// Accepts the invitation of the user who makes the change.
+    package func accept(_ client: ClientIdentifier) async throws(StoreFault) -> ClientDeveloperOutcome {
+        guard case .user(let user, _, _) = actor else { return .notAllowed }
+        return try await commit(.accept(user.id), of: client, [event("accepted to manage the app", client)])
+    }
+
+    /// Declines the invitation of the user who makes the change.
+    package func decline(_ client: ClientIdentifier) async throws(StoreFault) -> ClientDeveloperOutcome {
+        guard case .user(let user, _, _) = actor else { return .notAllowed }
+        return try await commit(.remove(user.id), of: client, [event("declined to manage the app", client)])
+    }
+
+    private var authority: ClientDeveloperAuthority {
+        switch actor {
+        case .command, .user(_, _, isAdministrator: true): .administration
+        case .user(let user, _, isAdministrator: false): .user(user.id)
+        }
+    }
+
+    private func isSelf(_ user: User) -> Bool {
+        if case .user(let actor, _, _) = actor { actor.id == user.id } else { false }
+    }
+
+    private func change(
+        _ change: ClientDeveloperChange, of client: ClientIdentifier, _ told: AccountChange, to user: User
+    ) async throws -> ClientDeveloperOutcome {
+        let notice = try await notices?.notice(of: told, to: user, from: nil, in: .standard, now: time)
+        let ofUser: AuditEvent
+        switch actor {
+        case .command:
+            ofUser = AuditEvent(
+                at: time, told.kind, userID: user.id, clientID: client, detail: AuditEvent.commandPrefix + told.detail)
+        case .user(let actor, let request, _):
+            // The user can read the event, so it does not have the source of another user.
+            ofUser = AuditEvent(
+                at: time, told.kind, userID: user.id, clientID: client,
+                source: actor.id == user.id ? request.source : nil, requestID: request.id, detail: told.detail)
+        }
+        return try await commit(
+            change, of: client,
+            [ofUser.notifying(by: notice), event(AuditEvent.otherAccountPrefix + told.detail, client)])
+    }
+
+    /// Creates the event about the client, with the user who makes the change.
+    private func event(_ detail: String, _ client: ClientIdentifier) -> AuditEvent {
+        switch actor {
+        case .command: AuditEvent(at: time, .client, clientID: client, detail: AuditEvent.commandPrefix + detail)
+        case .user(let user, let request, _):
+            AuditEvent(
+                at: time, .client, userID: user.id, clientID: client, source: request.source, requestID: request.id,
+                detail: detail)
+        }
+    }
+
+    private func commit(
+        _ change: ClientDeveloperChange, of client: ClientIdentifier, _ events: [AuditEvent]
+    ) async throws(StoreFault) -> ClientDeveloperOutcome {
+        let outcome = try await store.changeDevelopers(
+            of: client, change, by: authority, at: time, recording: events)
+        if outcome.isCommitted { count(events) }
+        return outcome
+    }
+}
+
+extension ServerComponents {
+    /// Returns the changes that a signed-in user makes in one request.
+    package func team(of user: User, in request: IncomingRequest, now: Date) -> ClientTeam {
+        ClientTeam(
+            store, by: .user(user, request, isAdministrator: user.may(.writeClients)),
+            ownerLimit: user.may(.writeClients) ? .max : settings.clientsPerDeveloper, notifying: auditor.notices,
+            at: now,
+            counting: { [auditor] in auditor.countRecorded($0) })
+    }
+}

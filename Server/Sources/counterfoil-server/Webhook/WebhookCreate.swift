@@ -1,0 +1,41 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilStore
+
+struct WebhookCreate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Create a webhook.",
+        discussion: """
+            The webhook gets the events from now on. The secret, with which the server signs its requests, is printed \
+            only once.
+
+            Example:
+              counterfoil-server webhook create https://hooks.example.com/counterfoil \\
+                --label "Photo library" --type user.created --type user.deleted \\
+                --data-dir ./data
+            """
+    )
+
+    @Argument(help: "The URL to which the server posts events: https, with a host name.")
+    var url: String
+
+    @Option(name: .long, help: "The name of the receiver for administrators, 1 to 100 characters.")
+    var label: String
+
+    @OptionGroup var types: EventTypeOptions
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        var draft = WebhookDraft()
+        (draft.url, draft.label, draft.types) = (url, label, types.types)
+        try await options.withInstallation { installation in
+            do {
+                let (webhook, secret) = try await installation.webhookAdministration.add(draft)
+                try WebhookDocument(webhook, newSecret: secret).print(json: options.json)
+            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilStore
+
+struct WebhookEdit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change the URL, the label or the event types of a webhook.",
+        discussion: """
+            Only the given options change. If --type is given, only these types are sent from the next event on. The \
+            next attempt follows at once.
+
+            Example:
+              counterfoil-server webhook edit WEBHOOK --url https://hooks.example.com/v2 \\
+                --data-dir ./data
+            """
+    )
+
+    @OptionGroup var existing: WebhookArgument
+
+    @Option(name: .long, help: "The URL to which the server posts events: https, with a host name.")
+    var url: String?
+
+    @Option(name: .long, help: "The name of the receiver for administrators, 1 to 100 characters.")
+    var label: String?
+
+    @OptionGroup var types: EventTypeOptions
+
+    @Flag(name: .long, help: "Send the events of all types.")
+    var allTypes = false
+
+    @OptionGroup var options: AdministrationOptions
+
+    func run() async throws {
+        // Not in validate(), so that the parser reports an unknown option first.
+        guard url != nil || label != nil || !types.types.isEmpty || allTypes else {
+            throw ValidationError("Give at least one change. See: counterfoil-server webhook edit --help")
+        }
+        guard types.types.isEmpty || !allTypes else {
+            throw ValidationError("--type and --all-types exclude each other.")
+        }
+        try await options.withInstallation(creating: false) { installation in
+            let former = try await installation.webhook(existing)
+            var draft = WebhookDraft(former)
+            if let url { draft.url = url }
+            if let label { draft.label = label }
+            if !types.types.isEmpty || allTypes { draft.types = types.types }
+            do {
+                guard try await installation.webhookAdministration.change(former, to: draft) else {
+                    throw CommandFailure.webhookDeleted
+                }
+            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
+            try WebhookDocument(try await installation.changed(former)).print(json: options.json)
+        }
+    }
+}

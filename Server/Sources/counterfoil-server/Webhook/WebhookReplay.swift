@@ -1,0 +1,49 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilStore
+import Foundation
+
+struct WebhookReplay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Continue a webhook with the events since a time.",
+        discussion: """
+            With a time in the past, the receiver gets events again, with the same webhook-id. With a time after the \
+            event that is due, it does not get the events before that time: so it gets past an event that it cannot \
+            process. Events that the audit log has deleted are not sent.
+
+            \(AuditFilterOptions.times)
+
+            Example:
+              counterfoil-server webhook replay WEBHOOK --since yesterday --data-dir ./data
+            """
+    )
+
+    @OptionGroup var existing: WebhookArgument
+
+    @Option(name: .long, help: ArgumentHelp("The time of the first event.", valueName: "time"))
+    var since: String
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard Moment.parse(since, at: Date(), in: .current) != nil else {
+            throw ValidationError("--since must be \(Moment.searchForms).")
+        }
+    }
+
+    func run() async throws {
+        try await options.withInstallation(creating: false) { installation in
+            let webhook = try await installation.webhook(existing)
+            guard let start = Moment.parse(since, at: installation.store.now(), in: .current) else {
+                throw CommandFailure.usage("--since must be \(Moment.searchForms).")
+            }
+            guard try await installation.webhookAdministration.replay(webhook, since: start) else {
+                throw CommandFailure.webhookDeleted
+            }
+            if options.json { return try Output.json(WebhookDocument(try await installation.changed(webhook))) }
+            Output.line("\(webhook.id) continues with the events since \(Moment.text(start)).")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import CounterfoilSQLite
+import CounterfoilServer
+import CounterfoilStore
+
+struct WebhookShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a webhook with its last deliveries, newest first.",
+        discussion: """
+            The secret is not shown. A delivery without a status got no response; its line has the reason.
+
+            Example:
+              counterfoil-server webhook show WEBHOOK --data-dir ./data
+            """
+    )
+
+    @OptionGroup var existing: WebhookArgument
+
+    @Option(name: .long, help: ArgumentHelp("The number of deliveries to show, 0 to 200.", valueName: "n"))
+    var limit = 20
+
+    @OptionGroup var options: AdministrationOptions
+
+    func validate() throws {
+        guard (0...Webhook.deliveryLimit).contains(limit) else {
+            throw ValidationError("--limit must be a number from 0 to \(Webhook.deliveryLimit).")
+        }
+    }
+
+    func run() async throws {
+        try await options.withInstallation(creating: false) { installation in
+            let webhook = try await installation.webhook(existing)
+            let deliveries = try await installation.store.webhookDeliveries(
+                of: webhook.id, before: nil, limit: limit)
+            try WebhookDocument(webhook, deliveries: deliveries).print(json: options.json)
+        }
+    }
+}
