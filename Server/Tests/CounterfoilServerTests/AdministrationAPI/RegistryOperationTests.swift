@@ -13,6 +13,7 @@ struct RegistryOperationTests {
     private static let bodies = [
         "createUser": #"{"username": "carol"}"#, "setUserRole": #"{"role": null}"#,
         "deleteUser": #"{"username": "carol"}"#, "setPassword": #"{"password": "a long enough passphrase"}"#,
+        "setAttributes": #"{"groups": [], "attributes": {}}"#,
         "createClient": #"{"application_type": "native", "client_name": "Viewer"}"#,
         "suspendClient": #"{"reason": "It sends mail."}"#,
         "createScope": #"{"scope": "maps.read", "description": "See your maps"}"#,
@@ -53,7 +54,8 @@ struct RegistryOperationTests {
         }
         let api = try #require(try await desk.test.store.resources().first)
         let records = [
-            "changeUser": desk.root.id.rawValue, "changeClient": desk.test.lightbox.id.rawValue,
+            "changeUser": desk.root.id.rawValue, "setAttributes": desk.root.id.rawValue,
+            "changeClient": desk.test.lightbox.id.rawValue,
             "approveClient": desk.test.lightbox.id.rawValue, "changeScope": "photos.read",
             "changeAPI": api.clientID.rawValue, "changeBranding": "", "changeUnregisteredPolicy": "",
         ]
@@ -121,7 +123,7 @@ struct RegistryOperationTests {
         #expect(try await desk.send(.delete, path, as: token).status == .noContent)
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
 
-        let events = try await desk.send(.get, "/audit-events?kind=client&client=\(id)&person=alice", as: token)
+        let events = try await desk.send(.get, "/audit-events?kind=application&client=\(id)&person=alice", as: token)
         let details = try events.items("detail")
         #expect(details.first?.hasSuffix(": deleted") == true)
         #expect(details.allSatisfy { $0.hasPrefix("with the app \(desk.client.id): ") })
