@@ -56,7 +56,7 @@ struct UserAttributesForm: Sendable {
         }
         let path = console.path(.userClaims, of: user.id)
         guard attributes != stored else { return .done(UserAttributesNotice.saved, at: path) }
-        let changes = console.administration(exchange.user.id, exchange.request, exchange.now)
+        let changes = console.administration(exchange.user, exchange.request, exchange.now)
         switch try await changes.changeAttributes(of: user.id, from: stored, to: attributes) {
         case .updated: return .done(UserAttributesNotice.saved, at: path)
         case .changedMeanwhile, .emailTaken: return try await changedMeanwhile()
