@@ -1,4 +1,5 @@
 import CounterfoilServer
+import HTTPTypes
 
 /// `/admin/settings`: the settings in use, and the place that sets each of them.
 struct SettingsInUse: Sendable {

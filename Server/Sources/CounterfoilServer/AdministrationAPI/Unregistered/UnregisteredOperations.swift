@@ -149,7 +149,8 @@ private enum Unregistered {
         try call.requireMatch(try ClientRecord.version(of: client))
         guard client.documentHost != nil else {
             throw ProblemError.conflict(
-                "client-without-document", nil, "The client registered itself and has no document; register it with createClient.")
+                "client-without-document", nil,
+                "The client registered itself and has no document. Create it as a client.")
         }
         let registry = try await call.components.registry.fresh()
         let outcome = try await call.clients.adopt(
