@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
+import CounterfoilTokens
 
 /// A client in the output of commands: as JSON, a `ClientRecord` with the way in which the client connects.
 struct ClientDocument: Encodable {

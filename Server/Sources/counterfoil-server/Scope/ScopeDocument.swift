@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 
