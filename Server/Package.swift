@@ -106,6 +106,8 @@ let package = Package(
             pkgConfig: "libturbojpeg",
             providers: [.apt(["libturbojpeg0-dev"]), .brew(["jpeg-turbo"])]
         ),
+        // Large files: as a literal in Swift, a megabyte takes minutes to compile.
+        .target(name: "CEmbeddedFiles"),
         .target(
             name: "CounterfoilStore",
             dependencies: ["IPAddresses", counterfoilProtocol, counterfoilTokens, crypto, logging],
@@ -114,12 +116,11 @@ let package = Package(
         .target(
             name: "CounterfoilServer",
             dependencies: [
-                "CArgon2", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
+                "CArgon2", "CEmbeddedFiles", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
                 logging, qrCode, "WebAuthn",
             ],
-            resources: [
-                .embedInCode("Localization/Catalogue"), .embedInCode("SignIn/Passwords/common-passwords.txt"),
-                .embedInCode("AdministrationAPI/openapi.json"),
+            exclude: [
+                "AdministrationAPI/openapi.json", "Localization/Catalogue", "SignIn/Passwords/common-passwords.txt",
             ],
             swiftSettings: settings
         ),

@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
@@ -73,7 +74,7 @@ struct AdministrationAPI: Sendable {
         let issuer = settings.issuer.endpoint("")
         let document = Self.documents.withLock { documents in
             if let known = documents[issuer] { return known }
-            let text = String(decoding: PackageResources.openapi_json, as: UTF8.self)
+            let text = String(decoding: [UInt8](embedded_openapi()), as: UTF8.self)
             let served = Array(text.replacing(Self.documentedIssuer, with: issuer).utf8)
             documents[issuer] = served
             return served

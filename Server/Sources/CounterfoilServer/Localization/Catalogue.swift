@@ -1,3 +1,4 @@
+import CEmbeddedFiles
 package import CounterfoilStore
 import Foundation
 
@@ -53,9 +54,9 @@ package struct Catalogue: Sendable {
 
     private static var files: [Language: [UInt8]] {
         [
-            .english: PackageResources.en_json, .german: PackageResources.de_json,
-            .norwegian: PackageResources.nb_json, .french: PackageResources.fr_json,
-            .spanish: PackageResources.es_json,
+            .english: [UInt8](embedded_catalogue_en()), .german: [UInt8](embedded_catalogue_de()),
+            .norwegian: [UInt8](embedded_catalogue_nb()), .french: [UInt8](embedded_catalogue_fr()),
+            .spanish: [UInt8](embedded_catalogue_es()),
         ]
     }
 }

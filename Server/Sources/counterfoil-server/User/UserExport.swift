@@ -92,7 +92,7 @@ extension Installation {
         }
         try json.member("apps", try await store.clients(of: id).map { ClientDocument($0) })
         let managed = try await store.clientIdentifiers(managedBy: id)
-        if !managed.isEmpty { try json.member("managed_apps", managed.map(\\.rawValue)) }
+        if !managed.isEmpty { try json.member("managed_apps", managed.map(\.rawValue)) }
         try await json.array("audit") { (last: AuditPosition?) in
             let page = try await store.audit(AuditQuery(userID: id, before: last, limit: Self.exportPage))
             let names = [id: username.rawValue]

@@ -1,3 +1,5 @@
+import CEmbeddedFiles
+
 /// The most common passwords, which attackers try first.
 ///
 /// They are ``words`` and their usual variations: a word with an ending, a doubled word, a word cut off after eight
@@ -9,7 +11,7 @@ enum CommonPasswords {
     /// They are the first 10,000 entries of the list `passwords` of zxcvbn 4.5.0. The server must reject the 3,000
     /// most frequent passwords that have at least eight characters (OWASP ASVS 6.2), and these entries contain them.
     private static let words = Set(
-        String(decoding: PackageResources.common_passwords_txt, as: UTF8.self).split(separator: "\n").map(String.init))
+        String(decoding: [UInt8](embedded_common_passwords()), as: UTF8.self).split(separator: "\n").map(String.init))
 
     static func contain(_ password: String) -> Bool {
         let lowered = password.lowercased()
