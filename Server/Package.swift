@@ -116,7 +116,8 @@ let package = Package(
         .target(
             name: "CounterfoilServer",
             dependencies: [
-                "CArgon2", "CEmbeddedFiles", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto, cryptoExtras, httpTypes,
+                "CArgon2", "CEmbeddedFiles", counterfoilProtocol, "CounterfoilStore", counterfoilTokens, crypto,
+                cryptoExtras, httpTypes,
                 logging, qrCode, "WebAuthn",
             ],
             exclude: [

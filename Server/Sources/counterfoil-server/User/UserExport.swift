@@ -10,7 +10,8 @@ struct UserExport: AsyncParsableCommand {
         commandName: "export",
         abstract: "Export everything that the server stores about a user, as JSON.",
         discussion: """
-            The export contains the account with its profile, groups and attributes, sessions, grants, consents, apps and audit events. It \
+            The export contains the account with its profile, groups and attributes, sessions, grants, consents, apps and \
+            audit events. It \
             contains no password hash, no secret and no token. A record that this version cannot read is named in the \
             member "unreadable" and in a warning.
 
