@@ -129,11 +129,6 @@ package struct AdministrationPaths: Sendable, Hashable {
         isAtAudit = endpoint == .audit
         isAtServer = endpoint == .server
     }
-
-    /// The page to which the navigation leads; nil if the user may see none.
-    var first: String? {
-        [clients, users, scopes, apis, unregistered, branding, mail, audit, server].lazy.compactMap(\.self).first
-    }
 }
 
 extension Console {
