@@ -38,6 +38,7 @@ struct Console: Sendable {
     let leaseHolder: LeaseHolder
     /// Returns the changes of the users who manage a client that a user makes in one request.
     let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
+    let developerQuestions: DeveloperQuestionLimiter
     /// The creation of invitations.
     let invitations: Invitations
     /// Returns the changes of webhooks that an administrator makes in one request.
@@ -67,6 +68,7 @@ struct Console: Sendable {
         lifetime = components.lifetime
         leaseHolder = components.leaseHolder
         team = { components.team(of: $0, in: $1, now: $2) }
+        developerQuestions = components.developerQuestions
         invitations = components.invitations
         webhookChanges = { components.webhookAdministration(by: $0, in: $1, now: $2) }
         logoPath = { await components.logoPath(of: $0, now: $1) }

@@ -129,7 +129,7 @@ extension SQLStore {
             changed.presentation.logo = try database.logo(after: logo, former: stored.presentation.logo)
             changed.revision += 1
             try database.update(changed)
-            if changed.owner != stored.owner { try database.removeOwnerFromDevelopers(of: client.id) }
+            if changed.owner != stored.owner { try database.settleDevelopers(ofOwned: client.id) }
             try database.removeLogoIfUnused(stored.presentation.logo)
             return .updated
         }

@@ -93,6 +93,8 @@ private enum Expiration: Sendable, CaseIterable {
     case deviceAuthorizations
     case initialAccessTokens
     case invitations
+    case clientInvitations
+    case clientQuestions
     case signUps
     case attempts
     case earlierNetworks
@@ -126,6 +128,8 @@ extension SQLConnection {
                 .deviceAuthorizations, before: limits.now - DeviceAuthorization.retention, atMost: rows)
         case .initialAccessTokens: return try remove(.initialAccessTokens, before: limits.now, atMost: rows)
         case .invitations: return try remove(.invitations, before: limits.now, atMost: rows)
+        case .clientInvitations: return try remove(.clientInvitations, before: limits.now, atMost: rows)
+        case .clientQuestions: return try remove(.clientQuestions, before: limits.now, atMost: rows)
         case .signUps: return try remove(.signUps, before: limits.now, atMost: rows)
         case .attempts: return try remove(.attempts, before: limits.now, atMost: rows)
         case .earlierNetworks:
@@ -165,7 +169,7 @@ extension SQLConnection {
 
 /// A table, and the indexed timestamp column that decides when its rows are deleted.
 ///
-/// The primary key of the table is a digest, except where it is a number or an identifier.
+/// The primary key of the table is a digest, except where it is a number, an identifier, or two columns.
 struct TimedRows: Sendable, CaseIterable {
     private let table: String
     private let moment: String
@@ -189,6 +193,11 @@ struct TimedRows: Sendable, CaseIterable {
     static let initialAccessTokens = TimedRows(
         table: "initial_access_tokens", moment: "expires_at", limit: "expired_before")
     static let invitations = TimedRows(table: "invitations", moment: "expires_at", limit: "expired_before")
+    /// A user who manages a client has no time there.
+    static let clientInvitations = TimedRows(
+        table: "client_developers", moment: "expires_at", key: "client_id, person_id", limit: "expired_before")
+    static let clientQuestions = TimedRows(
+        table: "client_questions", moment: "expires_at", key: "client_id, username")
     static let signUps = TimedRows(table: "sign_ups", moment: "expires_at")
     static let attempts = TimedRows(table: "attempts", moment: "expires_at", key: "number")
     static let earlierNetworks = TimedRows(table: "earlier_networks", moment: "noted_at")
@@ -203,13 +212,15 @@ struct TimedRows: Sendable, CaseIterable {
     static let endings = TimedRows(table: "endings", moment: "at", key: "number")
     static let allCases = [
         codes, expiredSessions, idleSessions, assertions, pushedRequests, deviceAuthorizations, initialAccessTokens,
-        invitations, signUps, attempts, earlierNetworks, emailVerifications, userLinks, mails, keptAnswers,
-        removedSubjects, activity, endings,
+        invitations, clientInvitations, clientQuestions, signUps, attempts, earlierNetworks, emailVerifications,
+        userLinks, mails, keptAnswers, removedSubjects, activity, endings,
     ]
 
     /// The SQL statement that deletes at most ?2 rows with a timestamp before ?1.
     var removal: String {
-        "DELETE FROM \(table) WHERE \(key) IN (SELECT \(key) FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)"
+        """
+        DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE \(moment) < ?1 LIMIT ?2)
+        """
     }
 
     /// The query whether a row has a timestamp before ?1.

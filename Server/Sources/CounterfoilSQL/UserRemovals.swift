@@ -42,9 +42,9 @@ extension SQLStore {
                     """
                     UPDATE clients SET owner_id = ?2, changed_at = ?3, revision = revision + 1 WHERE owner_id = ?1
                     """, user.rawValue, owner.rawValue, time.microseconds)
-                for client in clients { try database.removeOwnerFromDevelopers(of: client) }
+                for client in clients { try database.settleDevelopers(ofOwned: client) }
             }
-            try database.send("DELETE FROM client_developers WHERE person_id = ?", user.rawValue)
+            try database.removeDeveloper(ofEveryClient: user)
             try database.queueLogouts(ofUser: facts.number, sealedAs: Data(terms.sealedUserID), at: time)
             try database.send(
                 "UPDATE logout_deliveries SET person_id = NULL, sealed_person_id = ?2 WHERE person_id = ?1",

@@ -205,6 +205,9 @@ package struct ServerComponents: Sendable {
     /// The limit of the test mails and checks of the server that an administrator may start.
     package var serverChecks: ServerCheckLimiter { throttles.serverChecks }
 
+    /// The limit of the questions of a user to other users whether to manage a client.
+    package var developerQuestions: DeveloperQuestionLimiter { throttles.developerQuestions }
+
     /// Whether a user can get back into an account without an operator.
     var offersRecovery: Bool { sendsMail || settings.secondFactor != .off }
 

@@ -38,6 +38,7 @@ struct RequestThrottles: Sendable {
     /// The requests to the administration API.
     let administration = AdministrationThrottle()
     let serverChecks = ServerCheckLimiter()
+    let developerQuestions = DeveloperQuestionLimiter()
     /// The lines about redirects after a sign-out that were refused, above the level of every request.
     let refusedLogoutRedirects = LogLimiter(linesPerMinute: 10)
 

@@ -215,6 +215,7 @@ struct QueryPlanTests {
 
     @Test(arguments: [
         ClientUse.ofClients("?1, ?2"), ClientDeveloper.ofClient, ClientDeveloper.invitations,
+        ClientDeveloper.administrationScopes, ClientQuestion.ofClient,
         ClientUse.record(of: "?1", at: "?2"), StoreQuery.usersOfClient,
     ])
     func `the users of one client are found without reading those of others`(_ statement: String) async throws {

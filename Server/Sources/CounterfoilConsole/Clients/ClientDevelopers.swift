@@ -11,7 +11,7 @@ struct ClientDevelopers: Sendable {
 
     /// The values of the form field `decision`.
     private enum Decision: String {
-        case add, remove
+        case add, remove, withdraw
         case handOver = "hand-over"
     }
 
@@ -43,26 +43,39 @@ struct ClientDevelopers: Sendable {
         switch decision {
         case .add:
             guard let username = Username(name) else { return try await again(TeamMessage.badUsername, .badRequest) }
-            guard let user = try await console.store.user(named: username) else {
-                // The answer does not tell a developer whether there is such a user.
-                guard accessible.byAdministrator else { return .done(ClientTeamNotice.asked, at: path) }
-                return try await again(TeamMessage.noUser, .badRequest)
+            let user = try await console.store.user(named: username)
+            guard accessible.byAdministrator else {
+                if let seconds = console.developerQuestions.admit(exchange.user.id, now: exchange.now) {
+                    let wait = LocalizedText(
+                        TeamMessage.asksMany, ["count": .number(Int((Double(seconds) / 60).rounded(.up)))])
+                    return try await again(wait, .tooManyRequests)
+                }
+                // The answer and the list do not tell a developer whether there is such a user.
+                switch try await team.ask(username, user, to: client.id) {
+                case .changed, .unchanged, .tooMany: return .done(ClientTeamNotice.asked, at: path)
+                case .tooManyQuestions: return try await again(TeamMessage.tooManyQuestions, .conflict)
+                case .notFound, .notAllowed, .changedMeanwhile: throw NotFoundError()
+                }
             }
+            guard let user else { return try await again(TeamMessage.noUser, .badRequest) }
             switch try await team.add(user, to: client.id) {
-            case .changed, .unchanged:
-                return .done(accessible.byAdministrator ? ClientTeamNotice.added : .asked, at: path)
-            case .tooMany:
-                guard accessible.byAdministrator else { return .done(ClientTeamNotice.asked, at: path) }
-                return try await again(TeamMessage.tooMany, .conflict)
-            case .notFound, .notAllowed: throw NotFoundError()
+            case .changed, .unchanged: return .done(ClientTeamNotice.added, at: path)
+            case .tooMany: return try await again(TeamMessage.tooMany, .conflict)
+            case .tooManyQuestions, .notFound, .notAllowed, .changedMeanwhile: throw NotFoundError()
+            }
+        case .withdraw:
+            guard let username = Username(name) else { throw NotFoundError() }
+            switch try await team.withdraw(username, from: client.id) {
+            case .changed, .unchanged: return .done(ClientTeamNotice.withdrawn, at: path)
+            case .tooMany, .tooManyQuestions, .notFound, .notAllowed, .changedMeanwhile: throw NotFoundError()
             }
         case .remove:
             guard let user = try await developer(form, of: client) else {
                 return .done(ClientTeamNotice.removed, at: path)
             }
             switch try await team.remove(user, from: client.id) {
-            case .changed, .unchanged, .tooMany: break
-            case .notFound, .notAllowed: throw NotFoundError()
+            case .changed, .unchanged: break
+            case .tooMany, .tooManyQuestions, .notFound, .notAllowed, .changedMeanwhile: throw NotFoundError()
             }
             guard user.id != exchange.user.id || accessible.byOwner else {
                 return .done(ClientTeamNotice.left, at: console.path(.clients))
@@ -70,10 +83,11 @@ struct ClientDevelopers: Sendable {
             return .done(ClientTeamNotice.removed, at: path)
         case .handOver:
             guard accessible.byOwner, let user = try await developer(form, of: client) else { throw NotFoundError() }
-            switch try await team.handOver(client.id, to: user) {
+            switch try await team.handOver(client, to: user) {
             case .changed: return .done(ClientTeamNotice.handedOver, at: path)
             case .tooMany: return try await again(TeamMessage.ownsMany, .conflict, field: nil)
-            case .unchanged, .notFound, .notAllowed: throw NotFoundError()
+            case .changedMeanwhile: return try await again(TeamMessage.changedMeanwhile, .conflict, field: nil)
+            case .unchanged, .notFound, .notAllowed, .tooManyQuestions: throw NotFoundError()
             }
         }
     }
@@ -88,7 +102,8 @@ struct ClientDevelopers: Sendable {
         case "accept":
             switch try await team.accept(client) {
             case .changed: return .done(ClientTeamNotice.accepted, at: path)
-            case .unchanged, .notFound, .notAllowed, .tooMany: return .done(ClientTeamNotice.gone, at: path)
+            case .unchanged, .notFound, .notAllowed, .tooMany, .tooManyQuestions, .changedMeanwhile:
+                return .done(ClientTeamNotice.gone, at: path)
             }
         case "decline":
             _ = try await team.decline(client)
@@ -124,6 +139,10 @@ struct ClientDevelopers: Sendable {
                     name: DisplayName(of: developer.user), username: developer.user.username.rawValue,
                     since: exchange.words.date(developer.since), isSelf: developer.user.id == exchange.user.id)
             },
+            questions: try await console.store.clientQuestions(of: client.id, at: exchange.now).map { question in
+                ClientDevelopersPage.Question(
+                    username: question.username.rawValue, expires: exchange.words.date(question.expires))
+            },
             maySetOwner: accessible.byOwner,
             isAdministrator: accessible.byAdministrator,
             username: FormField(
@@ -141,6 +160,7 @@ enum ClientTeamNotice: String, LocalizationKey, Notice {
     case asked = "developers.notice.asked"
     case added = "developers.notice.added"
     case removed = "developers.notice.removed"
+    case withdrawn = "developers.notice.withdrawn"
     case left = "developers.notice.left"
     case handedOver = "developers.notice.handed-over"
     case accepted = "developers.notice.accepted"
@@ -154,4 +174,8 @@ private enum TeamMessage: String, LocalizationKey {
     case noUser = "developers.no-user"
     case tooMany = "developers.too-many"
     case ownsMany = "developers.owns-many"
+    case tooManyQuestions = "developers.asked-many"
+    /// Placeholder `count`, the number of minutes.
+    case asksMany = "developers.asks-many"
+    case changedMeanwhile = "developers.changed-meanwhile"
 }

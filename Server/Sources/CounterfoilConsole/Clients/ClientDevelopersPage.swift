@@ -13,6 +13,13 @@ package struct ClientDevelopersPage: ConsolePage, Hashable {
         package var isSelf: Bool
     }
 
+    /// A question to the user with a name, if there is one.
+    package struct Question: Sendable, Hashable {
+        package var username: String
+        /// The day until which the question can be answered.
+        package var expires: String
+    }
+
     package var console: ConsoleHead
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
@@ -23,6 +30,8 @@ package struct ClientDevelopersPage: ConsolePage, Hashable {
     package var owner: DisplayName?
     /// The users, in the order in which they accepted.
     package var developers: [Developer]
+    /// The open questions, by name.
+    package var questions: [Question]
     /// Whether the user may make another user the owner.
     package var maySetOwner: Bool
     /// Whether the user is an administrator, who adds a user without a question.

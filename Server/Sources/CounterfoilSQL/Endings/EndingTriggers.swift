@@ -10,8 +10,9 @@ package struct EndingTrigger: Sendable {
         case deletion
         /// A deletion before the time in a column; what is deleted later has already ended.
         ///
-        /// The condition is for a row of `expired_removal`, with which the maintenance deletes what has expired.
-        case deletionBefore(column: String, unless: String)
+        /// A row without a value in an optional column never expires. The condition is for a row of `expired_removal`,
+        /// with which the maintenance deletes what has expired.
+        case deletionBefore(column: String, isOptional: Bool = false, unless: String)
         /// A change of a column, with the condition under which it ends something.
         case update(columns: String, condition: String)
     }
@@ -150,8 +151,10 @@ package struct EndingTrigger: Sendable {
             subject: .text("id"), detail: .expression("NEW.machine_scope")),
         EndingTrigger(.clientSecret, "client_secrets", .deletion, subject: .hexadecimal("digest")),
         EndingTrigger(
-            .clientDeveloper, "client_developers", .deletion, subject: .user("person_id"),
-            detail: .expression("OLD.client_id")),
+            .clientDeveloper, "client_developers",
+            // Only a question has a time.
+            .deletionBefore(column: "expires_at", isOptional: true, unless: "OLD.expires_at < expired_before"),
+            subject: .user("person_id"), detail: .expression("OLD.client_id")),
     ]
 
     private static let settings = [
@@ -253,14 +256,15 @@ package struct EndingTrigger: Sendable {
     private func condition(in dialect: SchemaDialect) -> String? {
         switch change {
         case .insertion, .deletion: nil
-        case .deletionBefore(let column, _): "(OLD.\(column) > \(now(in: dialect)))"
+        case .deletionBefore(let column, let isOptional, _):
+            "(\(isOptional ? "OLD.\(column) IS NULL OR " : "")OLD.\(column) > \(now(in: dialect)))"
         case .update(_, let condition): "(\(condition))"
         }
     }
 
     /// The condition that the maintenance does not delete the row because it has expired; nil if it never does.
     private var isNotPruned: String? {
-        guard case .deletionBefore(_, let condition) = change else { return nil }
+        guard case .deletionBefore(_, _, let condition) = change else { return nil }
         return "NOT EXISTS (SELECT 1 FROM expired_removal WHERE \(condition))"
     }
 

@@ -135,6 +135,18 @@ extension StoreSchema {
             PRIMARY KEY (client_id, person_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX client_developers_person ON client_developers (person_id);
+        CREATE INDEX client_developers_expires ON client_developers (expires_at) WHERE expires_at IS NOT NULL;
+
+        -- The names that the developers of a client have asked, also those that no user has: what a developer sees must
+        -- not tell which users exist.
+        CREATE TABLE client_questions (
+            client_id TEXT COLLATE BINARY NOT NULL REFERENCES clients (id) ON DELETE CASCADE,
+            username TEXT COLLATE BINARY NOT NULL,
+            expires_at INTEGER NOT NULL,
+            PRIMARY KEY (client_id, username)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX client_questions_username ON client_questions (username);
+        CREATE INDEX client_questions_expires ON client_questions (expires_at);
 
         -- The last use of each client by a user, at most an hour before the true time, so that few commits change it.
         CREATE TABLE client_uses (

@@ -129,6 +129,12 @@ extension ProblemError {
             self.init(
                 .forbidden, "stronger-role",
                 "The account has the role \(role.rawValue). It can be changed with one of the roles: \(roles).")
+        case .strongerClients(let rights):
+            let names = rights.map(\.rawValue).sorted().joined(separator: ", ")
+            self.init(
+                .forbidden, "stronger-clients",
+                "The account manages an app with the rights \(names). "
+                    + "It can be changed with one of the roles: \(roles).")
         case .unassignable(let role):
             self.init(
                 .forbidden, "role-not-assignable",

@@ -76,6 +76,8 @@ package enum Problem: String, CaseIterable, Sendable {
     case rightMissing = "right-missing"
     /// The account has a stronger role than the user; placeholders `role` and `roles`, those that may change it.
     case strongerAccount = "stronger-account"
+    /// The account manages a client with rights that the user lacks; placeholder `roles`, those that may change it.
+    case strongerClients = "stronger-clients"
     /// The user may not give or withdraw a role; placeholders `role` and `roles`, those that may.
     case roleUnassignable = "role-unassignable"
     /// Only some users register clients at this server, and the user is none of them.
@@ -112,7 +114,8 @@ package enum Problem: String, CaseIterable, Sendable {
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged
         case .userNotActive: .accountChanged
-        case .needsAdministrator, .rightMissing, .strongerAccount, .roleUnassignable: .notAdministrator
+        case .needsAdministrator, .rightMissing, .strongerAccount, .strongerClients, .roleUnassignable:
+            .notAdministrator
         case .needsStrongerSignIn, .needsPasskey: AuditEvent.Reason(.unmetAuthenticationRequirements)
         case .clientSuspended: .clientSuspended
         case .clientPending, .clientInDevelopment: .clientNotApproved

@@ -1,6 +1,11 @@
 package import CounterfoilStore
 package import Foundation
 
+extension AuditEvent {
+    /// The detail of the event of a test mail that was accepted; the address is not in the log.
+    package static let testMailDetail = "sent a test mail"
+}
+
 extension MailSender {
     /// Sends a mail at once, without the queue, with which an operator tests the settings.
     ///

@@ -8,6 +8,8 @@ package enum RoleRefusal: Error, Sendable, Hashable {
     case lacksRight(AdministrationRight)
     /// The account has this role, which is stronger than that of the user.
     case strongerAccount(UserRole)
+    /// The account manages a client that has these rights of the administration, some of which the user lacks.
+    case strongerClients(Set<AdministrationRight>)
     /// The user may not give or withdraw this role.
     case unassignable(UserRole)
 
@@ -17,6 +19,8 @@ package enum RoleRefusal: Error, Sendable, Hashable {
         case .lacksRight(let right): right.roles
         case .strongerAccount(let role):
             AdministrationRight.writeUsers.roles.filter { $0.mayAct(onAccountWith: role) }
+        case .strongerClients(let rights):
+            AdministrationRight.writeUsers.roles.filter { rights.isSubset(of: $0.rights) }
         case .unassignable(let role): UserRole.allCases.filter { $0.mayAssign(role) }
         }
     }
@@ -28,6 +32,7 @@ package enum RoleRefusal: Error, Sendable, Hashable {
         switch self {
         case .lacksRight: .rightMissing
         case .strongerAccount: .strongerAccount
+        case .strongerClients: .strongerClients
         case .unassignable: .roleUnassignable
         }
     }
@@ -35,7 +40,7 @@ package enum RoleRefusal: Error, Sendable, Hashable {
     private var values: [String: LocalizedText.Value] {
         let roles = LocalizedText.Value.nested(UserRole.list(roles))
         return switch self {
-        case .lacksRight: ["roles": roles]
+        case .lacksRight, .strongerClients: ["roles": roles]
         case .strongerAccount(let role), .unassignable(let role): ["role": .nested(role.label), "roles": roles]
         }
     }

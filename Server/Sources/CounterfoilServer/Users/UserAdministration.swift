@@ -48,6 +48,29 @@ package struct UserAdministration: Sendable {
         // An owner acts on every account, even if this version does not know its role.
         guard let role = try self.role(with: .writeUsers), role != .owner else { return }
         try check(actingOnAccountWith: try await store.user(user)?.role)
+        try await check(actingOnClientsOf: user)
+    }
+
+    /// Returns the reason why the actor may not change the account of a user; nil if it may.
+    package func refusal(actingOn user: User) async throws -> RoleRefusal? {
+        do {
+            try await check(actingOn: user)
+            return nil
+        } catch let refusal as RoleRefusal { return refusal }
+    }
+
+    private func check(actingOn user: User) async throws {
+        try check(actingOnAccountWith: user.role)
+        try await check(actingOnClientsOf: user.id)
+    }
+
+    /// Checks that the actor has each right of the administration that is approved for a service of the user.
+    ///
+    /// The way into the account leads to a new secret of the service, and so to its tokens.
+    private func check(actingOnClientsOf user: UserIdentifier) async throws {
+        guard let own = try self.role(with: .writeUsers) else { return }
+        let rights = Set(try await store.administrationScope(ofClientsOf: user).tokens.compactMap(\.right))
+        guard rights.isSubset(of: own.rights) else { throw RoleRefusal.strongerClients(rights) }
     }
 
     /// Checks that the actor may give a role, or withdraw it.
@@ -84,7 +107,7 @@ package struct UserAdministration: Sendable {
     ///
     /// The notice of a changed address goes to the former one.
     package func update(_ user: User, from former: User) async throws -> UpdateUserOutcome {
-        try check(actingOnAccountWith: former.role)
+        try await check(actingOn: former)
         let isSameAddress = user.email == former.email
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
@@ -175,7 +198,7 @@ package struct UserAdministration: Sendable {
         for user: UserIdentifier, hours: Int, at issuer: Issuer
     ) async throws -> (url: String, expires: Date)? {
         guard let former = try await store.user(user) else { return nil }
-        try check(actingOnAccountWith: former.role)
+        try await check(actingOn: former)
         let secret = MailLinkSecret()
         let expires = time.addingTimeInterval(TimeInterval(hours) * 3600)
         let link = UserLink(
@@ -196,7 +219,7 @@ package struct UserAdministration: Sendable {
     package func setPassword(
         _ hash: PasswordHash, isTemporary: Bool, of user: User
     ) async throws -> ResetPasswordOutcome {
-        try check(actingOnAccountWith: user.role)
+        try await check(actingOn: user)
         let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
         return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
             events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)
@@ -205,7 +228,7 @@ package struct UserAdministration: Sendable {
 
     /// Deletes one passkey of a user, unless it is the last way in.
     package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
-        try check(actingOnAccountWith: user.role)
+        try await check(actingOn: user)
         // A notice counts against its limit before the commit, so a passkey that stays must cause none.
         let passkeys = try await store.passkeys(of: user.id)
         guard passkeys.contains(where: { $0.digest == digest }) else { return .notFound }
@@ -219,7 +242,7 @@ package struct UserAdministration: Sendable {
 
     /// Removes the second factor of a user with its recovery codes; returns false if the user has none.
     package func resetSecondFactor(of user: User) async throws -> Bool {
-        try check(actingOnAccountWith: user.role)
+        try await check(actingOn: user)
         guard try await store.secondFactor(of: user.id) != .none else { return false }
         return try await change(.secondFactorReset, of: user) { events throws(StoreFault) in
             try await store.resetSecondFactor(of: user.id, recording: events)

@@ -5,8 +5,12 @@ public import Foundation
 public struct ClientDeveloper: Sendable, Hashable {
     /// The maximum number of such users of one client.
     public static let limit = 20
-    /// The maximum number of clients that one user manages with their owners or is asked to.
+    /// The maximum number of clients that one user manages with their owners.
     public static let clientLimit = 200
+    /// The maximum number of names that the developers of one client can have asked at the same time.
+    public static let questionLimit = 20
+    /// The maximum number of clients that one user can be asked to manage at the same time.
+    public static let invitationLimit = 50
     /// The days for which a user can accept an invitation.
     public static let invitationDays = 14
 
@@ -36,27 +40,43 @@ public struct ClientInvitation: Sendable, Hashable {
     }
 }
 
+/// The question of the developers of a client to the user with a name, as they see it.
+///
+/// A name that no user has leaves the same record, so that a developer does not learn which users exist.
+public struct ClientQuestion: Sendable, Hashable {
+    /// The name that was asked.
+    public let username: Username
+    /// The time from which the question cannot be answered.
+    public let expires: Date
+
+    /// Creates a record that a store has read.
+    public init(username: Username, expires: Date) {
+        self.username = username
+        self.expires = expires
+    }
+}
+
 /// A change of the users who manage a client.
 public enum ClientDeveloperChange: Sendable, Hashable {
-    /// Ask a user, who manages the client only after ``accept(_:)``.
-    case invite(UserIdentifier)
+    /// Ask the user with a name, who manages the client only after ``accept(_:)``.
+    ///
+    /// Without a user, the developers see the question, and no one is asked.
+    case invite(Username, UserIdentifier?)
+    /// Withdraw the question to the user with a name.
+    case withdraw(Username)
     /// Let a user manage the client without a question.
     case add(UserIdentifier)
     /// The user accepts an invitation that has not expired.
     case accept(UserIdentifier)
     /// The user no longer manages the client, or is no longer asked.
-    case remove(UserIdentifier)
-    /// Make a user who manages the client its owner; the former owner manages it from then on.
     ///
-    /// The change is refused if the user already owns `ownerLimit` clients.
-    case handOver(to: UserIdentifier, ownerLimit: Int)
-
-    /// The user whom the change is about.
-    public var user: UserIdentifier {
-        switch self {
-        case .invite(let user), .add(let user), .accept(let user), .remove(let user), .handOver(let user, _): user
-        }
-    }
+    /// If the user managed it, every open question of the client ends, because the user may have asked it.
+    case remove(UserIdentifier)
+    /// Give the client to a user who manages it; the former owner manages it from then on.
+    ///
+    /// `client` has the decisions of administrators that still apply, and the revision that was read. Every open
+    /// question of the client ends. The change is refused if the user already owns `ownerLimit` clients.
+    case handOver(to: UserIdentifier, client: RegisteredClient, ownerLimit: Int)
 }
 
 /// The origin of a change of the users who manage a client, with the condition that the store checks in its commit.
@@ -79,9 +99,13 @@ public enum ClientDeveloperOutcome: Sendable, Hashable {
     case notFound
     /// The user who makes the change may not.
     case notAllowed
-    /// The client has ``ClientDeveloper/limit`` such users, the user has ``ClientDeveloper/clientLimit`` such clients,
-    /// or the new owner has too many clients.
+    /// The client has ``ClientDeveloper/limit`` such users, the user has ``ClientDeveloper/clientLimit`` such clients
+    /// or is asked for ``ClientDeveloper/invitationLimit`` others, or the new owner has too many clients.
     case tooMany
+    /// The client has ``ClientDeveloper/questionLimit`` open questions.
+    case tooManyQuestions
+    /// The client was changed after it was read.
+    case changedMeanwhile
 }
 
 extension ClientDeveloperOutcome: CommitOutcome {
@@ -99,6 +123,11 @@ public protocol ClientDeveloperStore: Sendable {
     func clientIdentifiers(managedBy user: UserIdentifier) async throws(StoreFault) -> [ClientIdentifier]
     /// Reads the invitations of a user that have not expired, by the name of the client.
     func clientInvitations(of user: UserIdentifier, at time: Date) async throws(StoreFault) -> [ClientInvitation]
+    /// Reads the questions of the developers of a client that have not expired, by name.
+    func clientQuestions(of client: ClientIdentifier, at time: Date) async throws(StoreFault) -> [ClientQuestion]
+    /// Reads the scopes of the administration that are approved, for requests without a user, for the services that a
+    /// user owns or manages.
+    func administrationScope(ofClientsOf user: UserIdentifier) async throws(StoreFault) -> Scope
     /// Changes the users who manage a client.
     ///
     /// - Parameters:

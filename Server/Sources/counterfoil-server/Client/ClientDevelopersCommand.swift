@@ -24,7 +24,10 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("A user who manages the app from now on; repeatable.", valueName: "user"))
     var add: [String] = []
 
-    @Option(name: .long, help: ArgumentHelp("A user who no longer manages the app; repeatable.", valueName: "user"))
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "A user who no longer manages the app, or is no longer asked to; repeatable.", valueName: "user"))
     var remove: [String] = []
 
     @OptionGroup var options: AdministrationOptions
@@ -37,15 +40,19 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
             for name in add { added.append(try await installation.user(name)) }
             var removed: [User] = []
             for name in remove { removed.append(try await installation.user(name)) }
+            let now = installation.store.now()
             let team = ClientTeam(
-                installation.store, by: .command, notifying: installation.mails, at: installation.store.now())
+                installation.store, by: .command, unapproved: .open, notifying: installation.mails, at: now)
             for user in removed { try require(try await team.remove(user, from: client.id), of: user, client) }
             for user in added { try require(try await team.add(user, to: client.id), of: user, client) }
             let developers = try await installation.store.developers(of: client.id)
             if options.json { return try Output.json(developers.map(Document.init)) }
-            if developers.isEmpty { return Output.line("No one but its owner manages \(client.displayName).") }
+            if developers.isEmpty { Output.line("No one but its owner manages \(client.displayName).") }
             for developer in developers {
                 Output.line("\(developer.user.username)  since \(CalendarDay(of: developer.since))")
+            }
+            for question in try await installation.store.clientQuestions(of: client.id, at: now) {
+                Output.line("\(question.username)  asked, can accept until \(CalendarDay(of: question.expires))")
             }
         }
     }
@@ -66,7 +73,9 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
                 "the app has \(ClientDeveloper.limit) developers already, or \(user.username) manages "
                     + "\(ClientDeveloper.clientLimit) apps; remove one first with: counterfoil-server app developers "
                     + "\(client.id) --remove NAME")
-        case .notFound, .notAllowed: throw CommandFailure.noClient(argument.clientID)
+        // Only a question and a handover have these outcomes, which a command does not make.
+        case .tooManyQuestions, .changedMeanwhile, .notFound, .notAllowed:
+            throw CommandFailure.noClient(argument.clientID)
         }
     }
 

@@ -10,8 +10,8 @@ struct MailTest: AsyncParsableCommand {
         commandName: "test",
         abstract: "Send a mail at once, and print what happened.",
         discussion: """
-            The command reads the settings as serve does, and accepts each of its options. It needs no running server \
-            and opens no database. Run it as the user of the server.
+            The command reads the settings as serve does, and accepts each of its options. It needs no running server. \
+            Run it as the user of the server. A mail that was accepted is an event in the audit log, if there is one.
 
             A mail that was accepted can still be lost or count as spam: look into the mailbox.
 
@@ -40,11 +40,28 @@ struct MailTest: AsyncParsableCommand {
         }
         let (mail, outcome) = await post.sendTest(to: recipient, settings: configuration.settings, at: Date())
         switch outcome {
-        case .accepted: Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail.id).")
+        case .accepted:
+            Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail.id).")
+            await record()
         case .failed(let reason): throw CommandFailure.temporary("the mail was not sent: \(reason)")
         case .refused(let reason, let reply):
             throw CommandFailure.refused("the mail was \(reason): \(reply)")
         case .cancelled: throw CommandFailure.temporary("the mail was not sent")
+        }
+    }
+
+    /// Adds the event to the audit log.
+    ///
+    /// The mail was sent already, and a server whose mail is tested first has no database, so it can only warn.
+    private func record() async {
+        do {
+            try await options.location.withInstallation(creating: false) { installation in
+                try await installation.store.appendAudit(
+                    installation.event(.setting, detail: AuditEvent.testMailDetail))
+            }
+        } catch {
+            let reason = (error as? CommandFailure)?.message ?? "\(error)"
+            Output.note("warning: the audit log has no event of this mail: \(reason)")
         }
     }
 }

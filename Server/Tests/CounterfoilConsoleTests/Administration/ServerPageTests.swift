@@ -202,6 +202,8 @@ struct ServerPageTests {
         let refused = try await submit("eve@example.com")
         #expect(refused.status == .badGateway)
         #expect(try refused.testMailPage.problems.first?.text.contains("550 no such user") == true)
+        let details = try await test.store.audit(AuditQuery(kind: .setting)).compactMap(\.event.detail)
+        #expect(details.filter { $0.contains("mail") } == ["sent a test mail"])
     }
 
     @Test func `an export of a user is an event before the file is sent, and a large one is refused`() async throws {

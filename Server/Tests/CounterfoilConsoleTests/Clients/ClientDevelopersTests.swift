@@ -57,7 +57,8 @@ struct ClientDevelopersTests {
         async throws
     {
         let asked = try await Self.send("add", "bob", to: path, in: &owner.browser).developersPage
-        #expect(asked.developers.isEmpty && asked.notice?.contains("is asked") == true)
+        #expect(asked.developers.isEmpty && asked.questions.map(\.username) == ["bob"])
+        #expect(asked.notice?.contains("is asked") == true)
         #expect(try await subjects() == ["You are asked to manage an app at Example Photos"])
         #expect(try await bob.browser.send(.get, to: "/apps/\(client.id)").status == .notFound)
         let invited = try await bob.browser.open("/apps").clientsPage
@@ -127,13 +128,76 @@ struct ClientDevelopersTests {
         let unknown = try await Self.send("add", "nobody", to: path, in: &owner.browser)
         #expect(try known.developersPage.notice == unknown.developersPage.notice && known.status == unknown.status)
         #expect(try known.developersPage.developers == unknown.developersPage.developers)
+        let questions = try unknown.developersPage.questions
+        #expect(questions.map(\.username) == ["bob", "nobody"] && Set(questions.map(\.expires)).count == 1)
         let declined = try await Self.answer("decline", about: client, in: &bob.browser)
         #expect(declined.invitations.isEmpty && declined.clients.isEmpty)
+        // A user who declines is shown like one who does not answer.
+        let shown = try await owner.browser.open(path).developersPage.questions
+        #expect(shown == questions)
         let late = try await Self.answer("accept", about: client, in: &owner.browser)
         #expect(late.notice?.contains("can’t be accepted") == true)
         let wrong = try await Self.send("add", "no user", to: path, in: &owner.browser)
         #expect(wrong.status == .badRequest)
         #expect(try wrong.developersPage.username.problem != nil && wrong.developersPage.username.value == "no user")
+    }
+
+    @Test mutating func `a question is withdrawn, and ends with the developer who may have asked it`() async throws {
+        try await share()
+        _ = try await Developer("carl", of: test)
+        _ = try await Self.send("add", "carl", to: path, in: &bob.browser)
+        let withdrawn = try await Self.send("withdraw", "carl", to: path, in: &owner.browser).developersPage
+        #expect(withdrawn.questions.isEmpty && withdrawn.notice == "The question is withdrawn.")
+        _ = try await Self.send("add", "carl", to: path, in: &bob.browser)
+        let removed = try await Self.send("remove", "bob", to: path, in: &owner.browser).developersPage
+        #expect(removed.questions.isEmpty)
+        let carl = try #require(try await test.store.user(named: try #require(Username("carl"))))
+        #expect(try await test.store.clientInvitations(of: carl.id, at: test.clock.now).isEmpty)
+        let details = try await test.store.audit(AuditQuery(clientID: client.id)).compactMap(\.event.detail)
+        #expect(details.contains("withdrew a question to manage the app"))
+    }
+
+    @Test mutating func `a user asks a limited number of times in an hour, also for names without a user`()
+        async throws
+    {
+        for _ in 0..<DeveloperQuestionLimiter.limit {
+            let asked = try await Self.send("add", "nobody", to: path, in: &owner.browser)
+            #expect(asked.status == .ok)
+        }
+        for name in ["nobody", "bob"] {
+            let refused = try await Self.send("add", name, to: path, in: &owner.browser)
+            #expect(refused.status == .tooManyRequests)
+            #expect(try refused.developersPage.username.value == name)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `a handover by the owner ends what an administrator decided, one by an administrator does not`(
+        byAdministrator: Bool
+    ) async throws {
+        var administrator = try await Developer("ada", of: test, role: .owner)
+        var dora = owner
+        let service = try await dora.registered(Developer.form("Nightly", type: "service", redirectURIs: ""))
+        let scope = try Scope(parsing: "photos.read")
+        try await test.change(service) {
+            $0.approval = .approved
+            $0.policy.machineScope = scope
+            $0.policy.isVouchedFor = true
+        }
+        let path = "/apps/\(service.id)/developers"
+        _ = try await Self.send("add", "bob", to: path, in: &administrator.browser)
+        if byAdministrator {
+            _ = try await Self.send("hand-over", "bob", to: path, in: &administrator.browser)
+        } else {
+            _ = try await Self.send("hand-over", "bob", to: path, in: &dora.browser)
+        }
+        let given = try #require(try await test.store.client(service.id))
+        #expect(given.owner != service.owner)
+        #expect(given.approval == (byAdministrator ? .approved : .open))
+        #expect(given.policy.machineScope == (byAdministrator ? scope : Scope()))
+        #expect(given.policy.isVouchedFor == byAdministrator)
+        let events = try await test.store.audit(AuditQuery(kind: .machineAccess, clientID: service.id)).map(\.event)
+        #expect(events.compactMap(\.detail) == (byAdministrator ? [] : ["withdrawn photos.read"]))
     }
 
     @Test mutating func `an administrator adds a user at once`() async throws {

@@ -134,6 +134,40 @@ struct UserOperationTests {
         #expect(assigned.status == .forbidden)
     }
 
+    @Test func `support does not act on an account with a service that has rights of the administration`()
+        async throws
+    {
+        let desk = try await AdministrationDesk()
+        _ = try await desk.test.addUser("sam", role: .support)
+        let (dora, bob) = (try await desk.test.addUser("dora"), try await desk.test.addUser("bob"))
+        let support = try await desk.token(of: "sam")
+        let service = try await desk.test.addService(scope: AdministrationDesk.scope)
+        try await desk.test.change(service.client) { $0.owner = dora.id }
+        let added = try await desk.test.store.changeDevelopers(
+            of: service.client.id, .add(bob.id), by: .administration, at: desk.test.clock.now, recording: [])
+        #expect(added == .changed)
+        let json = #"{"password": "another long passphrase"}"#
+        func set(_ user: User, as token: AccessToken) async throws -> Reply {
+            try await desk.send(.put, "/users/\(user.id)/password", as: token, json: json)
+        }
+        func approve(_ scope: String) async throws {
+            let approved = try Scope(parsing: scope)
+            try await desk.test.change(service.client) { $0.policy.machineScope = approved }
+        }
+        // No right that support lacks.
+        try await approve("counterfoil.admin.users:write")
+        #expect(try await set(dora, as: support).status.kind == .successful)
+        try await approve("counterfoil.admin.clients:write counterfoil.admin.users:write")
+        for user in [dora, bob] {
+            let refused = try await set(user, as: support)
+            #expect(refused.status == .forbidden && refused.problem == "stronger-clients")
+        }
+        let link = try await desk.send(
+            .post, "/users/\(dora.id)/password-link", as: support, json: #"{"hours": 1}"#)
+        #expect(link.problem == "stronger-clients")
+        #expect(try await set(dora, as: try await desk.token()).status.kind == .successful)
+    }
+
     @Test(arguments: ["per_unknown", "%00", "..", "%ff", "per_a%2fb", "person_1"])
     func `a path that names no user gets 404`(_ user: String) async throws {
         let desk = try await AdministrationDesk()

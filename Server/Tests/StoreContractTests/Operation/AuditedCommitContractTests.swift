@@ -269,10 +269,22 @@ struct AuditedCommitContractTests {
             let added = try await world.store.changeDevelopers(
                 of: world.client.id, .add(user.id), by: .administration, at: World.now, recording: [])
             #expect(added == .changed)
+            let client = try #require(try await world.store.client(world.client.id))
             return { events in
                 try await world.store.changeDevelopers(
-                    of: world.client.id, .handOver(to: user.id, ownerLimit: 9), by: .administration, at: World.now,
-                    recording: events
+                    of: world.client.id, .handOver(to: user.id, client: client, ownerLimit: 9), by: .administration,
+                    at: World.now, recording: events
+                ).isCommitted
+            }
+        },
+        Step("withdraw a question to manage a client") { world async throws in
+            let name = try #require(Username("nobody"))
+            let asked = try await world.store.changeDevelopers(
+                of: world.client.id, .invite(name, nil), by: .administration, at: World.now, recording: [])
+            #expect(asked == .changed)
+            return { events in
+                try await world.store.changeDevelopers(
+                    of: world.client.id, .withdraw(name), by: .administration, at: World.now, recording: events
                 ).isCommitted
             }
         },

@@ -39,6 +39,9 @@ struct TestMailForm: Sendable {
             ])
         switch outcome {
         case .accepted:
+            let event = console.event(.setting, by: exchange, detail: AuditEvent.testMailDetail)
+            try await console.store.appendAudit(event)
+            console.auditor.countRecorded(event)
             return page(
                 exchange, typed,
                 result: LocalizedText(SystemMessage.accepted, ["address": .text(recipient.rawValue)]))

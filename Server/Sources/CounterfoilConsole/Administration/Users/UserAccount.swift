@@ -176,10 +176,11 @@ struct UserAccount: Sendable {
         // The user was deleted a moment ago.
         guard let counts = try await console.store.removalCounts(of: user.id) else { throw NotFoundError() }
         let action = console.path(.user, of: user.id)
-        let isStronger = user.role.map { exchange.user.role?.mayAct(onAccountWith: $0) != true } ?? false
+        let refusal = try await console.administration(exchange.user, exchange.request, exchange.now)
+            .refusal(actingOn: user)
         let mayChange = exchange.user.may(.writeUsers)
         let page = UserAccountPage(
-            console: console.head(exchange, in: .administration, mayChange: mayChange && !isStronger),
+            console: console.head(exchange, in: .administration, mayChange: refusal == nil),
             notice: try await notice(user.id, exchange),
             problems: answer.problems,
             listPath: console.path(.users),
@@ -192,8 +193,7 @@ struct UserAccount: Sendable {
             roleMeaning: user.role.map { words($0.meaning) },
             roles: user.role.map { exchange.user.role?.mayAssign($0) == true } ?? true
                 ? exchange.roles(chosen: user.role) : nil,
-            stronger: mayChange && isStronger
-                ? user.role.map { words(RoleRefusal.strongerAccount($0).explanation) } : nil,
+            stronger: mayChange ? refusal.map { words($0.explanation) } : nil,
             isSelf: user.id == exchange.user.id,
             isDisabled: user.disabledAt != nil,
             created: words.date(user.createdAt),

@@ -87,14 +87,17 @@ struct UserAttributesForm: Sendable {
             FormField(name, value, problem: answer.problems.first { $0.field == name }?.text)
         }
         let consents = try await console.store.consents(of: user.id, after: nil, limit: Self.appLimit)
+        let refusal = try await console.administration(exchange.user, exchange.request, exchange.now)
+            .refusal(actingOn: user)
         let page = UserAttributesPage(
-            console: console.head(exchange, in: .administration),
+            console: console.head(exchange, in: .administration, mayChange: refusal == nil),
             notice: exchange.notice(UserAttributesNotice.self),
             problems: answer.problems,
             userPath: console.path(.user, of: user.id),
             name: DisplayName(of: user),
             groups: field("groups", draft.groups),
             attributes: field("attributes", draft.attributes),
+            list: AttributeList(stored),
             client: field(Self.parameter, client),
             apps: consents.map { facts in
                 let query = FormParameters([Self.parameter: facts.client.id.rawValue]).encoded

@@ -35,6 +35,8 @@ package struct UserAttributesPage: ConsolePage, Hashable {
     package var groups: FormField
     /// The field `attributes`, a JSON object.
     package var attributes: FormField
+    /// The groups and attributes for a user who cannot change them; nil for none.
+    package var list: AttributeList?
     /// The field `client_id` of the preview.
     package var client: FormField
     /// The first apps that the user has allowed something.

@@ -96,10 +96,9 @@ struct UserDeletion: Sendable {
     }
 
     /// Says why the signed-in user cannot delete the account; nil if nothing speaks against it.
-    private func obstacle(_ user: User, ownsClients: Bool, _ exchange: Console.Exchange) -> String? {
-        if let role = user.role, exchange.user.role?.mayAct(onAccountWith: role) != true {
-            return exchange.words(RoleRefusal.strongerAccount(role).explanation)
-        }
+    private func obstacle(_ user: User, ownsClients: Bool, _ exchange: Console.Exchange) async throws -> String? {
+        let changes = console.administration(exchange.user, exchange.request, exchange.now)
+        if let refusal = try await changes.refusal(actingOn: user) { return exchange.words(refusal.explanation) }
         guard ownsClients, !exchange.user.may(.writeClients) else { return nil }
         let roles = UserRole.list(AdministrationRight.writeClients.roles)
         return exchange.words(LocalizedText(UserMessage.needsRole, ["roles": .nested(roles)]))
@@ -134,7 +133,7 @@ struct UserDeletion: Sendable {
             counts: kinds.map { DeleteUserPage.Count(what: words($0.0), number: words($0.1.text)) },
             clients: clients.map { console.summary($0, exchange) },
             clientIDs: ids.map(\.rawValue),
-            obstacle: obstacle(user, ownsClients: !ids.isEmpty, exchange),
+            obstacle: try await obstacle(user, ownsClients: !ids.isEmpty, exchange),
             fate: ids.isEmpty
                 ? nil
                 : FormChoices(
