@@ -88,7 +88,8 @@ struct ClientDevelopers: Sendable {
         case "accept":
             switch try await team.accept(client) {
             case .changed: return .done(ClientTeamNotice.accepted, at: path)
-            case .unchanged, .notFound, .notAllowed, .tooMany: return .done(ClientTeamNotice.gone, at: path)
+            case .tooMany: return .done(ClientTeamNotice.full, at: path)
+            case .unchanged, .notFound, .notAllowed: return .done(ClientTeamNotice.gone, at: path)
             }
         case "decline":
             _ = try await team.decline(client)
@@ -146,6 +147,7 @@ enum ClientTeamNotice: String, LocalizationKey, Notice {
     case accepted = "developers.notice.accepted"
     case declined = "developers.notice.declined"
     case gone = "developers.notice.gone"
+    case full = "developers.notice.full"
 }
 
 /// The errors about the users who manage a client.
