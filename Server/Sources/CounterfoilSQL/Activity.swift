@@ -6,7 +6,9 @@ extension SQLStore {
     public func addActivity(_ counts: [Date: ActivityCounts]) async throws(StoreFault) {
         try await commit { database in
             for (time, counts) in counts {
-                for (kind, count) in counts { try database.add(count, of: kind, at: time) }
+                for (kind, count) in counts {
+                    try database.add(count, of: kind, at: time, in: database.processSlot)
+                }
             }
         }
     }
@@ -33,12 +35,18 @@ extension SQLStore {
 
 extension SQLConnection {
     /// Adds a number to that of the hour that contains a time.
-    func add(_ count: Int, of kind: ActivityKind, at time: Date) throws {
+    ///
+    /// - Parameters:
+    ///   - count: The number.
+    ///   - kind: The kind of the events.
+    ///   - time: The time.
+    ///   - slot: The row of the hour: ``counterSlot`` in commits of which many run at once, or else ``processSlot``.
+    func add(_ count: Int, of kind: ActivityKind, at time: Date, in slot: Int64) throws {
         try send(
             """
             INSERT INTO activity_counts (hour, kind, slot, count) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (hour, kind, slot) DO UPDATE SET count = activity_counts.count + excluded.count
-            """, ActivityHour.beginning(of: time).microseconds, kind.rawValue, counterSlot, count)
+            """, ActivityHour.beginning(of: time).microseconds, kind.rawValue, slot, count)
     }
 }
 

@@ -191,8 +191,9 @@ extension ClientQuery {
 
     private var stateCondition: String? {
         switch state {
-        case .pending: "clients.approval = 'pending' AND clients.suspended_at IS NULL"
-        case .development: "clients.approval = 'development' AND clients.suspended_at IS NULL"
+        case .pending: "clients.approval = 'pending' AND \(StoreQuery.isWaiting)"
+        case .development: "clients.approval = 'development' AND \(StoreQuery.isWaiting)"
+        case .machineAccess: StoreQuery.awaitsMachineAccess
         case .suspended: "clients.suspended_at IS NOT NULL"
         case nil: nil
         }

@@ -21,10 +21,10 @@ extension SQLStore {
             try database.first(StoreQuery.clientCounts) { columns in
                 ClientCounts(
                     all: Int(try columns.integer()), pending: Int(try columns.integer()),
-                    inDevelopment: Int(try columns.integer()))
+                    inDevelopment: Int(try columns.integer()), machineAccess: Int(try columns.integer()))
             }
         }
-        return counts ?? ClientCounts(all: 0, pending: 0, inDevelopment: 0)
+        return counts ?? ClientCounts(all: 0, pending: 0, inDevelopment: 0, machineAccess: 0)
     }
 
     /// Reads the clients that a developer has registered, oldest first.
@@ -203,14 +203,29 @@ extension StoreQuery {
         ORDER BY clients.created_at, clients.rowid
         """
 
-    /// The numbers of the clients that persons registered: all, pending, and in development.
+    /// The numbers of the clients that persons registered: all, pending, in development, and with scopes that wait.
     package static let clientCounts = """
         SELECT (SELECT count(*) FROM clients WHERE source = 'console'),
             (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'pending'),
-            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'development')
+            (SELECT count(*) FROM clients WHERE \(isWaiting) AND approval = 'development'),
+            (SELECT count(*) FROM clients WHERE \(awaitsMachineAccess))
         """
 
-    private static let isWaiting = "source = 'console' AND is_first_party = 0 AND suspended_at IS NULL"
+    /// The condition for clients that wait with an approval other than `approved`.
+    static let isWaiting = "source = 'console' AND is_first_party = 0 AND suspended_at IS NULL"
+
+    /// The condition for services with a registered scope that no administrator has approved for requests without a
+    /// user (``ClientQuery/State/machineAccess``), which is that of the index `clients_machine_access`.
+    ///
+    /// The approved scopes are some of the registered ones without those of users, so it compares the lengths.
+    package static let awaitsMachineAccess = """
+        source = 'console' AND type = 'service' AND suspended_at IS NULL
+            AND length(machine_scope) < length(trim(\(scopeWithoutUsers)))
+        """
+
+    private static let scopeWithoutUsers = ScopeDefinition.standard.reduce("' ' || scope || ' '") { text, scope in
+        "replace(\(text), ' \(scope.token) ', ' ')"
+    }
 
     /// The query whether a client has an origin in its list; it reads one entry of an index.
     package static let originIsRegistered = "SELECT EXISTS (SELECT 1 FROM client_origins WHERE origin = ?)"

@@ -15,6 +15,11 @@ package struct SQLConnection {
     /// other, and then run again. Another attempt of the same commit may choose another row.
     var counterSlot: Int64 { Int64.random(in: 0..<runner.counterSlots) }
 
+    /// The row of this process in a table of counts, for counts that it adds in one commit at a time.
+    var processSlot: Int64 { Self.numberOfProcess % runner.counterSlots }
+
+    private static let numberOfProcess = Int64.random(in: 0..<Int64(Int32.max))
+
     package init(_ runner: any StatementRunner) { self.runner = runner }
 
     /// Runs a statement of a commit whose answer does not matter: it is sent with the next statement that has one, or

@@ -296,7 +296,7 @@ extension SQLConnection {
             user.disabledAt?.microseconds,
             user.mustChangePassword
         )
-        try add(1, of: .newUser, at: user.createdAt)
+        try add(1, of: .newUser, at: user.createdAt, in: counterSlot)
         return .added
     }
 }

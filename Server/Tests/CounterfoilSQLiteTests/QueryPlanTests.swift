@@ -190,9 +190,19 @@ struct QueryPlanTests {
             ClientQuery(search: ClientSearch("light"), after: place),
             ClientQuery(search: ClientSearch("light"), state: .suspended, order: .newest, after: time),
             ClientQuery(state: .pending, after: place), ClientQuery(state: .development),
-            ClientQuery(state: .suspended), ClientQuery(developer: ada, after: place),
+            ClientQuery(state: .suspended), ClientQuery(state: .machineAccess, after: place),
+            ClientQuery(developer: ada, after: place),
             ClientQuery(search: ClientSearch("light"), developer: ada, order: .newest),
         ]
+    }
+
+    @Test func `services that wait for the approval of scopes, and mails that wait, have an index`() async throws {
+        for statement in [ClientQuery(state: .machineAccess).page.sql, StoreQuery.clientCounts] {
+            let steps = try await plan(of: statement)
+            #expect(steps.contains { $0.contains("INDEX clients_machine_access (type=?)") }, "\(steps)")
+        }
+        let steps = try await plan(of: MailBacklog.query)
+        #expect(steps.count { $0.contains("INDEX mails_created") } == 2, "\(steps)")
     }
 
     // Among 10,000 clients, a page of a list reads a small part of the table.

@@ -121,7 +121,7 @@ enum ActivityText: String, LocalizationKey {
         if event.isFromAdministrator { detail?.removeFirst(AuditEvent.administratorPrefix.count) }
         switch event.kind {
         case .signIn where isDone: self = .signedIn
-        case .signIn: self = event.reason == .secondFactor && event.explanation != nil ? .secondStep : .signInFailed
+        case .signIn: self = event.reason == .secondFactorAsked ? .secondStep : .signInFailed
         case .signOut where isDone: self = detail == nil ? .signedOut : .signedOutElsewhere
         case .passkey where isDone: self = .passkeyRenamed
         case .secondFactor where isDone: self = .securityKeyRenamed

@@ -78,14 +78,10 @@ struct AdministrationEndpoints: Sendable {
         let action = console.path(.administration)
         let filter = ClientFilter(exchange, developer: nil)
         let found = try await console.clients(filter, at: action, exchange)
-        var waiting: [AdministrationPage.Waiting] = []
-        for (state, message) in [(ClientQuery.State.pending, WaitingMessage.pending), (.development, .inDevelopment)] {
-            let count = try await console.store.clientCount(matching: ClientQuery(state: state)).number
-            guard count > 0 else { continue }
-            waiting.append(
-                AdministrationPage.Waiting(
-                    text: exchange.words(LocalizedText(message, ["count": .number(count)])),
-                    path: ClientFilter.path(of: action, in: state)))
+        let waiting = try await console.store.clientCounts().waiting.map { waiting in
+            AdministrationPage.Waiting(
+                text: exchange.words(LocalizedText(waiting.message, ["count": .number(waiting.count)])),
+                path: ClientFilter.path(of: action, in: waiting.state))
         }
         let page = AdministrationPage(
             console: console.head(exchange, in: .administration),
@@ -105,7 +101,19 @@ struct AdministrationEndpoints: Sendable {
 }
 
 /// The texts about clients that wait for an administrator.
-private enum WaitingMessage: String, LocalizationKey {
+enum WaitingMessage: String, LocalizationKey {
     case pending = "administration.waiting"
+    case machineAccess = "administration.waiting-scopes"
     case inDevelopment = "administration.in-development"
+}
+
+extension ClientCounts {
+    /// The states with clients that wait for an administrator, with their text and number.
+    var waiting: [(state: ClientQuery.State, message: WaitingMessage, count: Int)] {
+        let all: [(state: ClientQuery.State, message: WaitingMessage, count: Int)] = [
+            (.pending, .pending, pending), (.machineAccess, .machineAccess, machineAccess),
+            (.development, .inDevelopment, inDevelopment),
+        ]
+        return all.filter { $0.count > 0 }
+    }
 }

@@ -102,7 +102,8 @@ struct ClientDevelopers: Sendable {
         case "accept":
             switch try await team.accept(client) {
             case .changed: return .done(ClientTeamNotice.accepted, at: path)
-            case .unchanged, .notFound, .notAllowed, .tooMany, .tooManyQuestions, .changedMeanwhile:
+            case .tooMany: return .done(ClientTeamNotice.full, at: path)
+            case .unchanged, .notFound, .notAllowed, .tooManyQuestions, .changedMeanwhile:
                 return .done(ClientTeamNotice.gone, at: path)
             }
         case "decline":
@@ -166,6 +167,7 @@ enum ClientTeamNotice: String, LocalizationKey, Notice {
     case accepted = "developers.notice.accepted"
     case declined = "developers.notice.declined"
     case gone = "developers.notice.gone"
+    case full = "developers.notice.full"
 }
 
 /// The errors about the users who manage a client.

@@ -88,8 +88,8 @@ struct ClientFilter {
             state: choices(
                 "state", state,
                 [
-                    ("", .everyState), ("pending", .pending), ("development", .inDevelopment),
-                    ("suspended", .suspended),
+                    ("", .everyState), ("pending", .pending), ("machine-access", .machineAccess),
+                    ("development", .inDevelopment), ("suspended", .suspended),
                 ]),
             order: choices("order", order.isEmpty ? "name" : order, [("name", .byName), ("newest", .newest)]),
             isOpen: !state.isEmpty || !order.isEmpty,
@@ -131,6 +131,7 @@ package struct ClientFilterForm: Sendable, Hashable {
 enum ClientListMessage: String, LocalizationKey {
     case everyState = "users.state.every"
     case pending = "applications.list.pending"
+    case machineAccess = "applications.scope-pending"
     case inDevelopment = "applications.list.in-development"
     case suspended = "applications.list.suspended"
     case byName = "applications.list.by-name"

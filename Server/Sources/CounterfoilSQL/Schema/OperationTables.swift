@@ -42,6 +42,7 @@ extension StoreSchema {
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX mails_due ON mails (due_at, id);
+        CREATE INDEX mails_created ON mails (created_at);
         CREATE INDEX mails_person ON mails (person_id);
         CREATE INDEX mails_expiry ON mails (expires_at);
 

@@ -97,6 +97,8 @@ extension StoreSchema {
         CREATE INDEX clients_approval ON clients (approval, name_key, id) WHERE source = 'console';
         CREATE INDEX clients_suspended ON clients (name_key, id)
             WHERE source = 'console' AND suspended_at IS NOT NULL;
+        CREATE INDEX clients_machine_access ON clients (type, name_key, id)
+            WHERE \(StoreQuery.awaitsMachineAccess);
         CREATE INDEX clients_associated ON clients (created_at) WHERE \(StoreQuery.isAssociated);
         CREATE INDEX clients_idle_lifetime ON clients (refresh_idle_lifetime) WHERE \(StoreQuery.setsIdleLifetime);
 

@@ -63,7 +63,7 @@ package struct Auditor: Sendable {
 
     /// Counts the events that a commit has appended.
     package func countRecorded(_ events: [AuditEvent]) {
-        for event in events { metrics.countAudited(event.kind, event.outcome) }
+        for event in events { metrics.countAudited(event) }
     }
 
     /// Records that a request was refused, and why.
@@ -89,7 +89,7 @@ package struct Auditor: Sendable {
     func note(
         _ event: AuditEvent, because reason: AuditEvent.Reason? = nil, by request: IncomingRequest
     ) async {
-        metrics.countAudited(event.kind, event.outcome)
+        metrics.countAudited(event)
         await noteSummaries(now: event.at)
         let isRecorded = flood.admits(event)
         request.refusal.note(event, because: reason, isRecorded: isRecorded)
@@ -101,7 +101,7 @@ package struct Auditor: Sendable {
     ///
     /// The page has no reference then, and the log has no line about the request.
     func noteConcealed(_ event: AuditEvent) async -> Bool {
-        metrics.countAudited(event.kind, event.outcome)
+        metrics.countAudited(event)
         guard flood.admits(event) else {
             metrics.countLeftOut(event.kind)
             return false

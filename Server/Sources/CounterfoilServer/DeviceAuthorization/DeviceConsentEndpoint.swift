@@ -52,7 +52,8 @@ struct DeviceConsentEndpoint: Sendable {
                 : await over(request, session, now: now)
         }
         let isApproved = try await flow.approve(
-            exchange, granting: granted, by: session, interaction: ticket.interaction)
+            exchange, granting: granted, by: session, signedInForThis: ticket.signedInForThis,
+            interaction: ticket.interaction)
         return isApproved
             ? pages.afterAnswer(.allowed, to: client, session: session, now: now)
             : await over(request, session, now: now)

@@ -37,11 +37,11 @@ struct DeviceEndpoint: Sendable {
         }
         guard let session = try await sessions.current(request, now: now),
             let ticket = try? query?.single(DevicePages.signedInParameter),
-            (try? pages.tickets.check(
-                ticket, .deviceSignedIn, of: session.holder, request: DevicePages.pendingRequest(code), now: now))
-                != nil
+            let signedInForThis = [true, false].first(where: {
+                pages.accepts(ticket, for: code, of: session, signedInForThis: $0, now: now)
+            })
         else { return pages.code(code.description, on: request, now: now) }
-        return try await ask(code, session: session, on: request, now: now)
+        return try await ask(code, session: session, signedInForThis: signedInForThis, on: request, now: now)
     }
 
     private func receive(_ request: IncomingRequest, now: Date) async throws -> Reply {
@@ -68,17 +68,17 @@ struct DeviceEndpoint: Sendable {
     }
 
     private func ask(
-        _ code: UserCode, session: LiveSession, on request: IncomingRequest, now: Date
+        _ code: UserCode, session: LiveSession, signedInForThis: Bool = false, on request: IncomingRequest, now: Date
     ) async throws -> Reply {
         if let terms = flow.settings.unacceptedTerms(of: session.user) {
-            return pages.terms(terms, code, session: session, now: now)
+            return pages.terms(terms, code, session: session, signedInForThis: signedInForThis, now: now)
         }
         return try await withExchange(of: code, for: session, on: request, now: now) { exchange in
             try await flow.checkApprover(of: exchange, session.user)
             if let confirmation = try await flow.confirmation(for: exchange, session) {
                 return try await pages.stepUp(exchange, session: session, with: confirmation)
             }
-            return try await pages.consent(exchange, session: session)
+            return try await pages.consent(exchange, session: session, signedInForThis: signedInForThis)
         }
     }
 

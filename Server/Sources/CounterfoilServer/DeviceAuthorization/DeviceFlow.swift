@@ -115,10 +115,17 @@ struct DeviceFlow: Sendable {
 
     /// Records the approval of a user: the `device_code` becomes a code that the device redeems with its next poll.
     ///
+    /// - Parameters:
+    ///   - exchange: The approved request.
+    ///   - granted: The scopes that the user allowed.
+    ///   - session: The session of the user.
+    ///   - signedInForThis: Whether the user has signed in for this request, which was counted as a sign-in.
+    ///   - interaction: The identifier of the page that the user answered.
     /// - Returns: False if the request was answered before or has expired.
     /// - Throws: ``ApprovalError`` if the client, user or session has changed.
     func approve(
-        _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, interaction: InteractionIdentifier
+        _ exchange: DeviceExchange, granting granted: Scope, by session: LiveSession, signedInForThis: Bool,
+        interaction: InteractionIdentifier
     ) async throws -> Bool {
         try await checkApprover(of: exchange, session.user)
         guard settings.unacceptedTerms(of: session.user) == nil else {
@@ -162,7 +169,9 @@ struct DeviceFlow: Sendable {
         }
         switch outcome {
         case .recorded:
-            auditor.countRecorded(approval.events(addingClient: isFirst))
+            // The event of the sign-in to this page names no client, so there is one for the client, too.
+            let events = approval.events(addingClient: isFirst)
+            auditor.countRecorded(signedInForThis ? events.filter { $0.kind != .signIn } : events)
             return true
         // A device authorization is never pushed.
         case .alreadyAnswered, .deviceNotPending, .pushedRequestGone: return false

@@ -87,28 +87,50 @@ struct DevicePages: Sendable {
     }
 
     /// Returns the page on which the user accepts the terms of the service before the code is looked up.
-    func terms(_ terms: Terms, _ code: UserCode, session: LiveSession, now: Date) -> Reply {
+    func terms(
+        _ terms: Terms, _ code: UserCode, session: LiveSession, signedInForThis: Bool, now: Date
+    ) -> Reply {
         TermsForm(settings: settings, tickets: tickets, random: random).page(
-            terms, for: session, at: .device, request: Self.pendingRequest(code), now: now)
+            terms, for: session, at: .device, request: Self.pendingRequest(code),
+            isSignedInForThis: signedInForThis, now: now)
     }
 
     /// Returns the redirect that looks up the code after the sign-in; a ticket proves that the user has typed it.
     ///
     /// The browser requests the URL with this ticket at once, or within `lifetime` seconds.
+    ///
+    /// - Parameter signedInForThis: Whether the user has signed in for this code, and not before.
     func afterSignIn(
-        _ pendingRequest: String, session: LiveSession, within lifetime: TimeInterval, now: Date
+        _ pendingRequest: String, session: LiveSession, signedInForThis: Bool = true, within lifetime: TimeInterval,
+        now: Date
     ) -> Reply {
         let ticket = tickets.issue(
-            .deviceSignedIn, to: session.holder, request: pendingRequest,
+            .deviceSignedIn, to: Self.holder(session, signedInForThis: signedInForThis), request: pendingRequest,
             interaction: InteractionIdentifier(random: random), expires: now.addingTimeInterval(lifetime))
         return .seeOther(address(pendingRequest) + "&\(Self.signedInParameter)=\(ticket)")
+    }
+
+    /// Returns true if a ticket of ``afterSignIn(_:session:signedInForThis:within:now:)`` holds for a code.
+    func accepts(
+        _ ticket: String, for code: UserCode, of session: LiveSession, signedInForThis: Bool, now: Date
+    ) -> Bool {
+        let checked = try? tickets.check(
+            ticket, .deviceSignedIn, of: Self.holder(session, signedInForThis: signedInForThis),
+            request: Self.pendingRequest(code), now: now)
+        return checked != nil
+    }
+
+    private static func holder(_ session: LiveSession, signedInForThis: Bool) -> String {
+        session.holder + (signedInForThis ? ".signed-in" : "")
     }
 
     /// Returns the page with the permissions, the code to compare, and the place of the request.
     ///
     /// The user is always asked about every scope, whatever the user has allowed before: anyone can send the code of a
     /// device to the user (RFC 8628 §5.4).
-    func consent(_ exchange: DeviceExchange, session: LiveSession) async throws -> Reply {
+    func consent(
+        _ exchange: DeviceExchange, session: LiveSession, signedInForThis: Bool
+    ) async throws -> Reply {
         let (client, request) = (exchange.access.client, exchange.request)
         try checkWebView(exchange)
         let registry = try await registry.fresh()
@@ -125,7 +147,7 @@ struct DevicePages: Sendable {
             request: pendingRequest,
             ticket: questionTickets.issue(
                 to: session, for: exchange.access, request: pendingRequest,
-                interaction: InteractionIdentifier(random: random),
+                interaction: InteractionIdentifier(random: random), signedInForThis: signedInForThis,
                 expires: settings.pageEnd(from: exchange.now)))
         page.openInBrowserLink = WebViewVerdict(on: request, under: client.policy.webViews)
             .openInBrowserLink(address(pendingRequest))

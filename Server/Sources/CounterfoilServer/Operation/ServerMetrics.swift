@@ -68,6 +68,8 @@ package final class ServerMetrics: Sendable {
         package internal(set) var tokens: [String: Int] = [:]
         /// The number of audit events, including those that the rate limit left out.
         package internal(set) var audited: [AuditedEvent: Int] = [:]
+        /// The number of refused sign-ins, without those that continued on the next page or were cancelled.
+        package internal(set) var failedSignIns = 0
         /// The number of audit events that the rate limit left out, by kind.
         package internal(set) var leftOut: [AuditEvent.Kind: Int] = [:]
         package internal(set) var events: [Event: Int] = [:]
@@ -87,7 +89,7 @@ package final class ServerMetrics: Sendable {
         state.withLock { state in
             [
                 .signIn: state.audited[AuditedEvent(kind: .signIn, outcome: .done)] ?? 0,
-                .failedSignIn: state.audited[AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0,
+                .failedSignIn: state.failedSignIns,
                 .refresh: state.tokens[Self.refreshGrantType] ?? 0,
             ]
         }
@@ -103,8 +105,12 @@ package final class ServerMetrics: Sendable {
         state.withLock { $0.tokens[grantType, default: 0] += 1 }
     }
 
-    func countAudited(_ kind: AuditEvent.Kind, _ outcome: AuditEvent.Outcome) {
-        state.withLock { $0.audited[AuditedEvent(kind: kind, outcome: outcome), default: 0] += 1 }
+    func countAudited(_ event: AuditEvent) {
+        let isFailedSignIn = event.isFailedSignIn
+        state.withLock { state in
+            state.audited[AuditedEvent(kind: event.kind, outcome: event.outcome), default: 0] += 1
+            if isFailedSignIn { state.failedSignIns += 1 }
+        }
     }
 
     func countLeftOut(_ kind: AuditEvent.Kind) {
@@ -117,6 +123,16 @@ package final class ServerMetrics: Sendable {
             if status == 429 { state.requests[endpoint, default: Requests()].throttled += 1 }
             state.requests[endpoint, default: Requests()].durations.note(seconds)
         }
+    }
+}
+
+extension AuditEvent {
+    /// The reasons of refused sign-ins that continue on the next page, or that the user has cancelled.
+    private static let unfinished: Set<Reason> = [.secondFactorAsked, .newPasswordNeeded, .denied]
+
+    /// Whether the event is a failed sign-in, and not a step of one or its cancellation.
+    fileprivate var isFailedSignIn: Bool {
+        kind == .signIn && outcome == .refused && !(reason.map(Self.unfinished.contains) ?? false)
     }
 }
 

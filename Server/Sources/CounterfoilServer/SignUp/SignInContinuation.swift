@@ -26,7 +26,10 @@ struct SignInContinuation: Sendable {
         let pendingRequest = try posted.value("request")
         switch door {
         case .console: return .page(.seeOther(signIn(to: pendingRequest)))
-        case .device: return .page(devicePages.afterSignIn(pendingRequest, session: session, within: 60, now: now))
+        case .device:
+            return .page(
+                devicePages.afterSignIn(
+                    pendingRequest, session: session, signedInForThis: isSignedInForThis, within: 60, now: now))
         case .authorization:
             let target = try await flow.receiveAgain(try posted.pendingRequestParameters(), in: request, now: now)
             return await flow.outcome(at: target) {

@@ -23,9 +23,10 @@ extension AuditEvent {
         public static let newPasswordNeeded = Reason(rawValue: "new_password_needed")
         /// The passkey is unknown, or its assertion does not hold (WebAuthn §7.2).
         public static let passkey = Reason(rawValue: "passkey")
-        /// The password is right, and the code of the second factor is missing, wrong, was used before, or cannot be
-        /// verified.
+        /// The password is right, and the code of the second factor is wrong, was used before, or cannot be verified.
         public static let secondFactor = Reason(rawValue: "second_factor")
+        /// The password is right, and the next page asks for a second factor.
+        public static let secondFactorAsked = Reason(rawValue: "second_factor_asked")
         /// The password is right, but the account is disabled.
         public static let disabled = Reason(rawValue: "disabled")
         /// The account was disabled or deleted, or its password changed, while the request was processed.
@@ -99,8 +100,8 @@ extension AuditEvent {
         /// Every reason that this version records.
         public static let allCases: [Reason] =
             [
-                .wrongPassword, .unknownUser, .newPasswordNeeded, .passkey, .secondFactor, .disabled, .accountChanged,
-                .throttledUser,
+                .wrongPassword, .unknownUser, .newPasswordNeeded, .passkey, .secondFactor, .secondFactorAsked,
+                .disabled, .accountChanged, .throttledUser,
                 .throttledSource, .throttledClient, .overloaded, .cookie, .ticket, .ticketExpired, .foreignForm,
                 .unreadable,
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,

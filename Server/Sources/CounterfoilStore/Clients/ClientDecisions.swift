@@ -54,12 +54,15 @@ public struct ClientCounts: Sendable, Hashable {
     public let pending: Int
     /// The clients in development, except suspended ones.
     public let inDevelopment: Int
+    /// The services with scopes that wait for the approval of requests without a user, except suspended ones.
+    public let machineAccess: Int
 
     /// Creates numbers that a store has read.
-    public init(all: Int, pending: Int, inDevelopment: Int) {
+    public init(all: Int, pending: Int, inDevelopment: Int, machineAccess: Int) {
         self.all = all
         self.pending = pending
         self.inDevelopment = inDevelopment
+        self.machineAccess = machineAccess
     }
 }
 

@@ -27,12 +27,14 @@ public struct ClientSearch: Sendable, Hashable {
 
 /// A query for clients that a person registered; a client must satisfy every condition of the query.
 public struct ClientQuery: Sendable, Hashable {
-    /// The reason why not every user can sign in to a client.
+    /// The reason why a client cannot do everything that it is registered for.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// Clients that wait for approval and are not suspended.
         case pending
         /// Clients in development that are not suspended.
         case development
+        /// Services with scopes that wait for the approval of requests without a user, and that are not suspended.
+        case machineAccess = "machine-access"
         /// Clients that are suspended.
         case suspended
     }

@@ -83,7 +83,10 @@ public enum MailSettlement: Sendable, Hashable {
 
 /// The number and age of the queued mails.
 public struct MailBacklog: Sendable, Hashable {
-    /// The number of queued mails, including those that are being sent.
+    /// The number of mails up to which they are counted.
+    public static let limit = 10_000
+
+    /// The number of queued mails, including those that are being sent; at most ``limit``.
     public let count: Int
     /// The time when the oldest queued mail was queued; nil if none is queued.
     public let oldest: Date?

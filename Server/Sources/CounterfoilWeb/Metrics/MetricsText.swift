@@ -47,8 +47,7 @@ struct MetricsText {
                 "counterfoil_audit_events_left_out_total", [("kind", kind.rawValue)], counts.leftOut[kind] ?? 0)
         }
         single(
-            "counterfoil_sign_in_failures_total", "Sign-ins with a wrong user name or password.",
-            counts.audited[ServerMetrics.AuditedEvent(kind: .signIn, outcome: .refused)] ?? 0)
+            "counterfoil_sign_in_failures_total", "Sign-ins that failed.", counts.failedSignIns)
         for event in ServerMetrics.Event.allCases {
             single("counterfoil_\(event.name)_total", event.help, counts.events[event] ?? 0)
         }

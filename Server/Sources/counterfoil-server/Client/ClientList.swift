@@ -26,7 +26,7 @@ struct ClientList: AsyncParsableCommand {
             "The beginning of a name, a whole client_id, or the user name of an owner.", valueName: "text"))
     var search: String?
 
-    @Option(name: .long, help: "Only apps in this state: pending, development or suspended.")
+    @Option(name: .long, help: "Only apps in this state: pending, development, machine-access or suspended.")
     var state: ClientQuery.State?
 
     @Option(name: .long, help: ArgumentHelp("Only apps that this user owns or manages.", valueName: "user"))

@@ -170,40 +170,6 @@ extension CurrentCertificate {
     }
 }
 
-/// A check that takes long, of which one runs at a time for all requests.
-private final class OneCheck: Sendable {
-    private let running = Mutex<LaterValue<[ServerFinding]>?>(nil)
-
-    /// Returns the findings of the check that runs, or of a new one; nil if they are not there in time.
-    func findings(
-        within patience: Duration, _ check: @escaping @Sendable () async -> [ServerFinding]
-    ) async -> [ServerFinding]? {
-        let (result, isNew) = running.withLock { running in
-            if let running { return (running, false) }
-            let result = LaterValue<[ServerFinding]>()
-            running = result
-            return (result, true)
-        }
-        if isNew {
-            // It ends by the time limits of its connections, also if the request that began it does not wait.
-            Task { [self] in
-                result.set(await check())
-                running.withLock { $0 = nil }
-            }
-        }
-        return await withTaskGroup(of: [ServerFinding]?.self) { group in
-            group.addTask { await result.wait() }
-            group.addTask {
-                try? await Task.sleep(for: patience)
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
-        }
-    }
-}
-
 /// A file in memory whose size is limited.
 private final class BoundedFile {
     struct Full: Error {}

@@ -52,6 +52,13 @@ struct BarChartTests {
         #expect(Self.chart(Array(repeating: 1, count: 24)).labels.count == 4)
     }
 
+    @Test(arguments: 25...28)
+    func `a chart of a week names every second day, whatever the time of day`(count: Int) {
+        let quarters = (0..<count).map { BarChart.Period(count: 1, shortName: "\($0)", says: "") }
+        let chart = BarChart(quarters, named: ActivityRange.week.periodsOfName, .english)
+        #expect(chart.labels.map(\.text) == ["0", "8", "16", "24"])
+    }
+
     // In Oslo, daylight saving time began on 28 March 2027 at 02:00.
     @Test(arguments: [
         (ActivityRange.day, 25, "2027-03-27T13:00:00Z", "2027-03-28T13:00:00Z"),

@@ -75,15 +75,21 @@ struct OverviewTests {
             attention,
             [
                 "The certificate expires on 25 Jan 2027, 09:00", "The last backup is from 12 Jan 2027, 09:00",
-                "One email waits since 15 Jan 2027, 09:00",
+                "One email has waited since 15 Jan 2027, 09:00",
                 "No server has sealed the audit log since 15 Jan 2027, 09:00",
                 "One app waits for approval.",
             ])
         {
             #expect(found.text.hasPrefix(expected), "\(found.text)")
         }
-        #expect(attention.last?.path == "/admin/apps")
-        #expect(try reply.html().contains("<a href=\"/admin/apps\">Apps</a>"))
+        #expect(
+            attention.map(\.path) == [
+                "/admin/server/certificate", nil, "/admin/mail/test", "/admin/audit", "/admin/apps?state=pending",
+            ])
+        #expect(try reply.html().contains("<a href=\"/admin/apps?state=pending\">Apps</a>"))
+        var auditor = try await Developer("olga", of: test, role: .auditor)
+        let read = try await auditor.browser.open("/admin").overviewPage.attention
+        #expect(read.allSatisfy { $0.path != "/admin/mail/test" })
 
         change(backup: days(-3), certificate: DateInterval(start: days(-90), end: start))
         let ended = try await administrator.browser.open("/admin").overviewPage.attention.first?.text
@@ -93,6 +99,13 @@ struct OverviewTests {
         try await test.server.maintenance.sealAudit()
         try await test.change(client) { $0.approval = .approved }
         #expect(try await administrator.browser.open("/admin").overviewPage.attention == [])
+
+        let service = try await test.addService().client
+        try await test.change(service) { $0.policy.machineScope = Scope() }
+        let last = try #require(try await administrator.browser.open("/admin").overviewPage.attention.last)
+        #expect(last.text == "One service waits for the approval of permissions without a user." && !last.isUrgent)
+        let list = try await administrator.browser.open(try #require(last.path)).administrationPage
+        #expect(list.clients.map(\.clientID) == [service.id.rawValue] && list.waiting.map(\.text) == [last.text])
     }
 
     @Test func `a server in use without any backup wants one`() async throws {

@@ -200,7 +200,7 @@ struct ServerPageTests {
         #expect(recorder.mails.map(\.recipient.rawValue) == ["bob@example.com"])
         recorder.answers(.refused("refused", reply: "550 no such user"))
         let refused = try await submit("eve@example.com")
-        #expect(refused.status == .badGateway)
+        #expect(refused.status == .unprocessableContent)
         #expect(try refused.testMailPage.problems.first?.text.contains("550 no such user") == true)
         let details = try await test.store.audit(AuditQuery(kind: .setting)).compactMap(\.event.detail)
         #expect(details.filter { $0.contains("mail") } == ["sent a test mail"])

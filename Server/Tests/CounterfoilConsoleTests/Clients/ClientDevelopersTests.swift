@@ -200,6 +200,23 @@ struct ClientDevelopersTests {
         #expect(events.compactMap(\.detail) == (byAdministrator ? [] : ["withdrawn photos.read"]))
     }
 
+    @Test mutating func `an invitation to an app without room is accepted once a developer has left`() async throws {
+        _ = try await Self.send("add", "bob", to: path, in: &owner.browser)
+        let developers = try (0..<ClientDeveloper.limit).map { try User.named("developer-\($0)") }
+        for user in developers {
+            #expect(try await test.store.addUser(user) == .added)
+            let outcome = try await test.store.changeDevelopers(
+                of: client.id, .add(user.id), by: .administration, at: test.clock.now, recording: [])
+            #expect(outcome == .changed)
+        }
+        let full = try await Self.answer("accept", about: client, in: &bob.browser)
+        #expect(full.notice?.contains("already has 20 developers") == true && full.invitations.count == 1)
+        _ = try await test.store.changeDevelopers(
+            of: client.id, .remove(developers[0].id), by: .administration, at: test.clock.now, recording: [])
+        let accepted = try await Self.answer("accept", about: client, in: &bob.browser)
+        #expect(accepted.clients.map(\.clientID) == [client.id.rawValue])
+    }
+
     @Test mutating func `an administrator adds a user at once`() async throws {
         var administrator = try await Developer("ada", of: test, role: .owner)
         let added = try await Self.send("add", "bob", to: path, in: &administrator.browser).developersPage

@@ -63,6 +63,32 @@ struct ActivityTests {
             ])
     }
 
+    @Test func `the page after the password is no failure of a sign-in with a second factor`() async throws {
+        var console = first.browser()
+        try await console.signInToConsole(username: "alice")
+        let app = try await first.setUpSecondFactor(in: &console).app
+        var browser = first.browser()
+        let page = try await browser.open(Attempt(first).with("prompt", "login").url)
+        let asked = try await browser.signIn(on: page, username: "alice", password: TestServer.password)
+        _ = try await browser.enter(first.code(of: app), on: asked).consentPage
+        try await first.server.heartbeat.beat()
+        #expect(try await counts() == [[.signIn: 2, .newUser: 1]])
+    }
+
+    @Test func `a sign-in at the page for devices counts once, and so does another device in its session`() async throws
+    {
+        let device = try await TestDevice(first)
+        var browser = first.browser()
+        for number in 1...2 {
+            #expect(try await browser.answer(try await device.codes()).deviceDonePage.kind == .approved)
+            try await first.server.heartbeat.beat()
+            #expect(try await counts() == [[.signIn: number, .newUser: 1]])
+            // The log has the sign-ins to the client.
+            #expect(try await store.audit(AuditQuery(kind: .signIn, clientID: device.client.id)).count == number)
+            clock.advance(by: 61)
+        }
+    }
+
     @Test func `a store that fails gets the numbers later, in the hour in which they were counted`() async throws {
         try await refresh(at: first)
         store.fail(.addActivity)

@@ -228,8 +228,8 @@ struct SecondFactorSignInTests {
         var browser = scene.test.browser()
         _ = try await scene.enterPassword(in: &browser).codePage
         let event = try await scene.lastSignIn()
-        #expect(event.reason == .secondFactor && event.outcome == .refused && event.userID == scene.test.alice.id)
-        #expect(event.explanation == "password accepted, code asked")
+        #expect(event.reason == .secondFactorAsked && event.outcome == .refused)
+        #expect(event.userID == scene.test.alice.id && event.explanation == "password accepted, code asked")
     }
 
     // The password was verified for the page with the code.

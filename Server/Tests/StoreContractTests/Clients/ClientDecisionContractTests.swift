@@ -53,6 +53,11 @@ struct ClientDecisionContractTests {
         }
     }
 
+    /// The numbers of a store with one client.
+    private static func counts(pending: Int = 0, inDevelopment: Int = 0) -> ClientCounts {
+        ClientCounts(all: 1, pending: pending, inDevelopment: inDevelopment, machineAccess: 0)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `clients that wait are counted until an administrator decides`(_ kind: StoreKind) async throws {
         try await kind.withWorld { world async throws in
@@ -61,20 +66,21 @@ struct ClientDecisionContractTests {
                 change(&client)
                 #expect(try await world.store.updateClient(client, logo: .keep) == .updated)
             }
-            let none = ClientCounts(all: 1, pending: 0, inDevelopment: 0)
+            let none = Self.counts()
             #expect(try await world.store.clientCounts() == none)
             try await change { $0.approval = .open }
             #expect(try await world.store.clientCounts() == none)
             try await change { $0.approval = .pending }
-            #expect(try await world.store.clientCounts() == ClientCounts(all: 1, pending: 1, inDevelopment: 0))
+            #expect(try await world.store.clientCounts() == Self.counts(pending: 1))
             // No one has to look at a suspended client, and one of the owner counts as approved.
             #expect(try await Self.decide(Self.suspension, in: world) == .decided)
             #expect(try await world.store.clientCounts() == none)
             #expect(try await Self.decide(.resume, in: world) == .decided)
             try await change { $0.policy.isFirstParty = true }
             #expect(try await world.store.clientCounts() == none)
+            #expect(try await world.store.clientCount(matching: ClientQuery(state: .pending)) == UserCount(0))
             try await change { ($0.policy.isFirstParty, $0.approval) = (false, .development) }
-            #expect(try await world.store.clientCounts() == ClientCounts(all: 1, pending: 0, inDevelopment: 1))
+            #expect(try await world.store.clientCounts() == Self.counts(inDevelopment: 1))
         }
     }
 

@@ -71,6 +71,43 @@ struct ClientQueryContractTests {
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `a service is found until each of its scopes is approved for requests without a user`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let store = world.store
+            for name in ["photos.read", "photos.write"] {
+                let scope = ScopeDefinition(token: try #require(Scope.Token(name)), description: "See photos")
+                #expect(try await store.addScope(scope) == .added)
+            }
+            for (id, scope, approved) in [
+                ("app_1", "photos.read", ""), ("app_2", "openid photos.read photos.write email", "photos.write"),
+                ("app_3", "photos.read openid photos.write", "photos.write photos.read"),
+                ("app_4", "openid offline_access", ""), ("app_5", "", ""),
+            ] {
+                let service = RegisteredClient(
+                    id: try #require(ClientIdentifier(id)), type: .service,
+                    presentation: ClientPresentation(name: id), redirectURIs: [], scope: try Scope(lenient: scope),
+                    policy: ClientPolicy(machineScope: try Scope(lenient: approved)), createdAt: World.now)
+                #expect(try await store.addClient(service) == .added)
+            }
+            let query = ClientQuery(state: .machineAccess)
+            #expect(try await Self.ids(query, in: world) == ["app_1", "app_2"])
+            #expect(try await store.clientCount(matching: query) == UserCount(2))
+            #expect(try await store.clientCounts().machineAccess == 2)
+            let first = try #require(ClientIdentifier("app_1"))
+            let suspended = try await store.decide(.suspend(reason: "Spam"), on: first, at: World.now, recording: [])
+            #expect(suspended == .decided)
+            #expect(try await Self.ids(query, in: world) == ["app_2"])
+            var second = try #require(try await store.client(try #require(ClientIdentifier("app_2"))))
+            second.policy.machineScope = try Scope(lenient: "photos.read photos.write")
+            #expect(try await store.updateClient(second, logo: .keep) == .updated)
+            #expect(try await Self.ids(query, in: world).isEmpty)
+            #expect(try await store.clientCounts().machineAccess == 0)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases, ClientQuery.Order.allCases)
     func `pages continue after a client with the same key, also if it is deleted`(
         _ kind: StoreKind, _ order: ClientQuery.Order

@@ -50,6 +50,9 @@ enum ActivityRange: String, CaseIterable {
         }
     }
 
+    /// The number of consecutive periods that have the same short name.
+    var periodsOfName: Int { self == .week ? 4 : 1 }
+
     /// Returns the short name of the period that begins at a time, below a chart.
     func shortName(_ time: Date, _ words: Localizer, in zone: TimeZone) -> String {
         switch self {

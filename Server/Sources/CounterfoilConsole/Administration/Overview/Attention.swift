@@ -44,43 +44,50 @@ struct Attention {
         guard rest < certificate.duration * Self.certificateRest else { return [] }
         return [
             attention(
-                rest > 0 ? .certificateEnds : .certificateEnded, ["time": moment(certificate.end)], isUrgent: true)
+                rest > 0 ? OverviewMessage.certificateEnds : .certificateEnded, ["time": moment(certificate.end)],
+                isUrgent: true, at: console.path(.certificate), named: .certificate)
         ]
     }
 
     private func note(_ backup: InstallationState.Backup, isNew: Bool) -> [OverviewPage.Attention] {
         switch backup {
         case .unknown: return []
-        case .never: return isNew ? [] : [attention(.backupNever, isUrgent: true)]
+        case .never: return isNew ? [] : [attention(OverviewMessage.backupNever, isUrgent: true)]
         case .made(let time):
             guard now.timeIntervalSince(time) > Self.backupAge else { return [] }
-            return [attention(.backupOld, ["time": moment(time)], isUrgent: true)]
+            return [attention(OverviewMessage.backupOld, ["time": moment(time)], isUrgent: true)]
         }
     }
 
     private func note(_ mails: MailBacklog) -> [OverviewPage.Attention] {
         guard let oldest = mails.oldest, now.timeIntervalSince(oldest) > Self.mailAge else { return [] }
-        return [attention(.mailsWait, ["count": .number(mails.count), "time": moment(oldest)], isUrgent: true)]
+        let maySend = console.mailSender != nil && exchange.user.may(.writeServer)
+        return [
+            attention(
+                OverviewMessage.mailsWait, ["count": .number(mails.count), "time": moment(oldest)], isUrgent: true,
+                at: maySend ? console.path(.testMail) : nil, named: maySend ? .testMail : nil)
+        ]
     }
 
     private func note(unsealedSince time: Date?) -> [OverviewPage.Attention] {
         guard let time, now.timeIntervalSince(time) > Self.sealAge else { return [] }
         return [
-            attention(.sealsLate, ["time": moment(time)], isUrgent: true, at: console.path(.audit), named: .audit)
+            attention(
+                OverviewMessage.sealsLate, ["time": moment(time)], isUrgent: true, at: console.path(.audit),
+                named: .audit)
         ]
     }
 
     private func note(_ clients: ClientCounts) -> [OverviewPage.Attention] {
-        [(OverviewMessage.pending, clients.pending), (.inDevelopment, clients.inDevelopment)].compactMap {
-            message, count in
-            guard count > 0 else { return nil }
-            return attention(
-                message, ["count": .number(count)], isUrgent: false, at: console.path(.administration), named: .apps)
+        clients.waiting.map { waiting in
+            attention(
+                waiting.message, ["count": .number(waiting.count)], isUrgent: false,
+                at: ClientFilter.path(of: console.path(.administration), in: waiting.state), named: .apps)
         }
     }
 
     private func attention(
-        _ message: OverviewMessage, _ values: [String: LocalizedText.Value] = [:], isUrgent: Bool,
+        _ message: some LocalizationKey, _ values: [String: LocalizedText.Value] = [:], isUrgent: Bool,
         at path: String? = nil, named name: OverviewMessage? = nil
     ) -> OverviewPage.Attention {
         OverviewPage.Attention(

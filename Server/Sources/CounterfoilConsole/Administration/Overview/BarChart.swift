@@ -57,7 +57,12 @@ package struct BarChart: Sendable, Hashable {
     private static let largest = 1_000_000_000_000_000
 
     /// Draws the numbers of consecutive periods.
-    init(_ periods: [Period], _ words: Localizer) {
+    ///
+    /// - Parameters:
+    ///   - periods: The periods, earliest first.
+    ///   - unit: The number of periods that have a name in common, such as the quarters of a day.
+    ///   - words: The texts in the language of the page.
+    init(_ periods: [Period], named unit: Int = 1, _ words: Localizer) {
         let counts = periods.map { min(max($0.count, 0), Self.largest) }
         let values = Self.values(upTo: counts.max() ?? 0)
         let highest = Double(values.last ?? 1)
@@ -75,7 +80,8 @@ package struct BarChart: Sendable, Hashable {
         ticks = values.map { value in
             Tick(top: Self.number(Self.bottom - height(value)), label: Self.short(value, words))
         }
-        let step = max((periods.count + Self.labelLimit - 1) / Self.labelLimit, 1)
+        let spacing = unit * Self.labelLimit
+        let step = max((periods.count + spacing - 1) / spacing, 1) * unit
         labels = stride(from: 0, to: periods.count, by: step).map { index in
             Label(
                 middle: Self.percent(Self.margin + (Double(index) + 0.5) * width), text: periods[index].shortName)

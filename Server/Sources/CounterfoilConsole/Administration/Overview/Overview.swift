@@ -94,7 +94,8 @@ struct Overview: Sendable {
         let names = times.dropLast().map { range.name($0, words, in: zone) }
         let shortNames = times.dropLast().map { range.shortName($0, words, in: zone) }
         let charts = ActivityKind.allCases.map { kind in
-            Self.chart(of: kind, counts.map { $0[kind] ?? 0 }, names: names, shortNames: shortNames, words)
+            Self.chart(
+                of: kind, counts.map { $0[kind] ?? 0 }, in: range, names: names, shortNames: shortNames, words)
         }
         let rows = zip(names, counts).reversed().map { name, counts in
             OverviewPage.Row(
@@ -119,7 +120,8 @@ struct Overview: Sendable {
     }
 
     private static func chart(
-        of kind: ActivityKind, _ counts: [Int], names: [String], shortNames: [String], _ words: Localizer
+        of kind: ActivityKind, _ counts: [Int], in range: ActivityRange, names: [String], shortNames: [String],
+        _ words: Localizer
     ) -> OverviewPage.Chart {
         func says(_ message: OverviewMessage, _ index: Int) -> String {
             words(
@@ -136,6 +138,6 @@ struct Overview: Sendable {
                 counts.indices.map { index in
                     BarChart.Period(
                         count: counts[index], shortName: shortNames[index], says: says(.bar, index))
-                }, words))
+                }, named: range.periodsOfName, words))
     }
 }

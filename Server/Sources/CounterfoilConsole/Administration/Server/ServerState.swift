@@ -98,7 +98,6 @@ struct ServerState: Sendable {
         return facts
     }
 
-    /// Reads the state of the installation; nil if the program does not report it, or cannot read it now.
     private func size(of state: InstallationState, _ words: Localizer) -> String {
         guard let free = state.free else { return "\(ByteCount(state.size))" }
         return words(

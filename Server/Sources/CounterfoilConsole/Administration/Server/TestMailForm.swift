@@ -54,7 +54,7 @@ struct TestMailForm: Sendable {
     }
 
     private func failure(_ text: LocalizedText, _ typed: String, _ exchange: Console.Exchange) -> Reply {
-        page(exchange, typed, FormProblem(exchange.words(text)), status: .badGateway)
+        page(exchange, typed, FormProblem(exchange.words(text)), status: .unprocessableContent)
     }
 
     private func page(

@@ -72,7 +72,7 @@ extension SignInForm {
             proof.canCreatePasskey = typed.canCreatePasskey
             return try await begin(submission, for: user, by: proof, at: client, else: .wrong(typed))
         case .code:
-            await refuse(submission, user, "password accepted, code asked", at: client)
+            await refuse(submission, user, because: .secondFactorAsked, "password accepted, code asked", at: client)
             let keys = try await secondFactors.keys(of: user)
             return .again(.secondStep(SecondStep(of: user, pending(.code), accepting: keys)))
         case .newPassword:
@@ -81,10 +81,10 @@ extension SignInForm {
                 now: submission.now)
             return .again(.newPassword(NewPasswordStep(of: user, pending(.newPassword(nil)))))
         case .setup:
-            await refuse(submission, user, "password accepted, setup asked", at: client)
+            await refuse(submission, user, because: .secondFactorAsked, "password accepted, setup asked", at: client)
             return .again(.secondStep(SecondStep(of: user, pending(.setup), settingUp: secondFactors.newSecret())))
         case .passkey:
-            await refuse(submission, user, "a password without a second factor", at: client)
+            await refuse(submission, user, because: .secondFactorAsked, "password accepted, passkey asked", at: client)
             return .again(.passkeyNeeded(typed))
         case .refusal:
             secondFactors.reportLoss(of: user)
@@ -99,10 +99,11 @@ extension SignInForm {
     }
 
     private func refuse(
-        _ submission: Submission, _ user: User, _ detail: String, at client: ClientIdentifier?
+        _ submission: Submission, _ user: User, because reason: AuditEvent.Reason = .secondFactor, _ detail: String,
+        at client: ClientIdentifier?
     ) async {
         await auditor.refuse(
-            .signIn, because: .secondFactor, submission.request, user: user.id, client: client, detail: detail,
+            .signIn, because: reason, submission.request, user: user.id, client: client, detail: detail,
             now: submission.now)
     }
 
