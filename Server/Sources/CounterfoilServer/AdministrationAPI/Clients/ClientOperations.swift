@@ -48,7 +48,8 @@ private enum Clients {
             "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character."
         ) { ClientSearch($0) }
         query.state = try parameters.value(
-            "state", rule: "It must be pending, development, machine-access or suspended.", ClientQuery.State.init(rawValue:))
+            "state", rule: "It must be pending, development, machine-access or suspended.",
+            ClientQuery.State.init(rawValue:))
         query.order =
             try parameters.value("sort", rule: "It must be name or newest.", ClientQuery.Order.init(rawValue:)) ?? .name
         if let name = try parameters.value("developer", rule: "It must be a username.", { Username($0) }) {
