@@ -66,6 +66,33 @@ struct TokenRightsTests {
         #expect(try deleted.members["deleted_clients"] as? [String] == [app.id.rawValue])
     }
 
+    // An app with a scope of the administration leads to its rights, by a secret or a redirect URI.
+    @Test func `an app that can get a right of the administration is changed with this right only`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token("counterfoil.admin.clients:read counterfoil.admin.clients:write")
+        let created = try await desk.send(
+            .post, "/clients", as: token,
+            json: """
+                {"application_type": "service", "client_name": "Onboarding", "scope": "counterfoil.admin.users:write"}
+                """)
+        #expect(created.status == .forbidden && created.problem == "stronger-client")
+        let service = try await desk.test.addService(scope: Self.users)
+        let path = "/clients/\(service.client.id)"
+        let tag = try #require(try await desk.send(.get, path, as: token).fields[.eTag])
+        let changes: [(HTTPRequest.Method, String, String?)] = [
+            (.patch, "", #"{"client_name": "Other"}"#), (.post, "/secrets", nil), (.post, "/approve", nil),
+            (.post, "/resume", nil),
+        ]
+        for (method, part, json) in changes {
+            let reply = try await desk.send(method, path + part, as: token, json: json, fields: [.ifMatch: tag])
+            #expect(reply.status == .forbidden && reply.problem == "stronger-client", "\(part)")
+        }
+        let suspended = try await desk.send(.post, path + "/suspend", as: token, json: #"{"reason": "Audit"}"#)
+        #expect(suspended.status == .ok)
+        let holder = try await desk.token(Self.users + " counterfoil.admin.clients:write")
+        #expect(try await desk.send(.post, path + "/resume", as: holder).status == .ok)
+    }
+
     @Test func `a token from before the user got rights has none of them`() async throws {
         let desk = try await AdministrationDesk()
         let bob = try await desk.test.addUser("bob")
