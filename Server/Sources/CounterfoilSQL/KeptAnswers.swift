@@ -28,16 +28,19 @@ extension SQLStore {
         }
     }
 
-    /// Keeps the encrypted answer to a request.
+    /// Keeps the encrypted answer to a request, unless the user whom it is about was deleted meanwhile.
     public func keepAnswer(
         _ sealed: [UInt8], to digest: ArtefactDigest, about user: UserIdentifier?
     ) async throws(StoreFault) {
         try await commit { database in
+            if let user,
+                try database.answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", user.rawValue) == [false]
+            {
+                return try database.send("DELETE FROM kept_answers WHERE digest = ?", Data(digest.bytes))
+            }
             try database.send(
-                """
-                UPDATE kept_answers SET answer = ?2, person_id = (SELECT id FROM people WHERE id = ?3)
-                WHERE digest = ?1
-                """, Data(digest.bytes), Data(sealed), user?.rawValue)
+                "UPDATE kept_answers SET answer = ?2, person_id = ?3 WHERE digest = ?1", Data(digest.bytes),
+                Data(sealed), user?.rawValue)
         }
     }
 

@@ -94,9 +94,11 @@ extension SQLStore {
 
     /// Deletes a passkey, unless it is the last way in.
     public func removePasskey(
-        _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
+        _ digest: ArtefactDigest, of user: UserIdentifier, requiredRole: UserQuery.Role?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome {
         try await commit(ending: .usually(.passkey), recording: events) { database in
+            guard try database.has(requiredRole, user) else { return .notFound }
             let allowed = try database.waysIn(of: user).allows(.passkey)
             let removed = try database.run(
                 "DELETE FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 0 AND ?3 = 1",

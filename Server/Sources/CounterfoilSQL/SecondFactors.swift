@@ -63,10 +63,10 @@ extension SQLStore {
 
     /// Removes the second factor of a user, also if its record is lost; returns false if the user has none.
     public func resetSecondFactor(
-        of user: UserIdentifier, recording events: [AuditEvent]
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
         try await commit(ending: .usually(.recoveryCode, .passkey), recording: events) { database in
-            guard
+            guard try database.has(requiredRole, user),
                 try database.answers("SELECT NOT \(SecondFactor.isNone) FROM people WHERE id = ?", user.rawValue)
                     == [true]
             else { return false }

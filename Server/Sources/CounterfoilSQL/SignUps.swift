@@ -3,14 +3,25 @@ public import CounterfoilStore
 public import Foundation
 
 extension SQLStore {
-    /// Stores an invitation, and queues its mail, unless a user has the email address.
+    /// Stores an invitation, and queues its mail, unless a user has the email address, or a limit is reached.
     public func addInvitation(
         _ invitation: Invitation, sending mail: NewMail?, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddInvitationOutcome {
         try await commit(recording: events) { database in
-            let isTaken = try database.answers(
-                "SELECT EXISTS (SELECT 1 FROM people WHERE email = ?)", invitation.email?.rawValue)
-            guard isTaken == [false] else { return .emailTaken }
+            let facts = try database.answers(
+                """
+                SELECT EXISTS (SELECT 1 FROM people WHERE email = ?1),
+                    EXISTS (SELECT 1 FROM invitations WHERE expires_at > ?2 LIMIT 1 OFFSET ?3),
+                    EXISTS (SELECT 1 FROM mails LIMIT 1 OFFSET ?4)
+                """,
+                invitation.email?.rawValue,
+                invitation.createdAt.microseconds,
+                Invitation.limit - 1,
+                NewMail.queueLimit - 1
+            )
+            guard facts.first == false else { return .emailTaken }
+            guard facts[1] == false else { return .tooMany }
+            guard mail == nil || facts.last == false else { return .queueFull }
             try database.send(
                 """
                 INSERT INTO invitations (\(Invitation.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)

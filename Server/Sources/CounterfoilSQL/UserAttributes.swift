@@ -11,12 +11,13 @@ extension SQLStore {
     ///
     /// Only what differs is written, so that a trigger records only what the user loses.
     public func replaceAttributes(
-        of user: UserIdentifier, from former: UserAttributes, by attributes: UserAttributes, at time: Date,
-        recording events: [AuditEvent]
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, from former: UserAttributes,
+        by attributes: UserAttributes, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome {
         try await commit(ending: .sometimes(.userGroup, .userAttribute), recording: events) { database in
             let exists = try database.answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ?)", user.rawValue)
             guard exists == [true] else { return .notFound }
+            guard try database.has(requiredRole, user) else { return .changedMeanwhile }
             let stored = try database.attributes(of: user)
             guard stored == former else { return .changedMeanwhile }
             for group in stored.groups.subtracting(attributes.groups) {

@@ -12,15 +12,13 @@ extension SQLStore {
                 SELECT EXISTS (
                         SELECT 1 FROM people WHERE id = ?1 AND disabled_at IS NULL
                             AND coalesce(?2, email, '') = coalesce(email, '')
-                            AND coalesce(?4, role, 'none') = coalesce(role, 'none')
                     ), EXISTS (SELECT 1 FROM mails LIMIT 1 OFFSET ?3)
                 """,
                 link.userID.rawValue,
                 link.request?.email.rawValue,
-                NewMail.queueLimit - 1,
-                link.requiredRole?.rawValue
+                NewMail.queueLimit - 1
             )
-            guard facts.first == true else { return .userNotActive }
+            guard facts.first == true, try database.has(link.requiredRole, link.userID) else { return .userNotActive }
             guard mail == nil || facts.last == false else { return .queueFull }
             try database.deleteLinks(replacedBy: link)
             try database.send(
@@ -75,7 +73,7 @@ extension SQLStore {
             else { return .permissionOutdated }
             if case .passkey(let passkey) = reset.new { try database.insert(passkey, isSecurityKey: false) }
             if let use = reset.permission.secondFactor { try database.record(use, of: reset.userID) }
-            if case .operator(isTemporary: true) = reset.permission {
+            if case .operator(isTemporary: true, _) = reset.permission {
                 try database.send("UPDATE people SET must_change_password = 1 WHERE id = ?", reset.userID.rawValue)
             }
             return .reset
@@ -84,6 +82,13 @@ extension SQLStore {
 }
 
 extension SQLConnection {
+    /// Checks that a user has a role; true if no role is required, or if there is no such user.
+    func has(_ required: UserQuery.Role?, _ user: UserIdentifier) throws -> Bool {
+        guard let required else { return true }
+        return try answers(
+            "SELECT coalesce(role, 'none') = ?2 FROM people WHERE id = ?1", user.rawValue, required.rawValue) != [false]
+    }
+
     /// Deletes the links of a user, which end with a change of the account.
     func deleteLinks(of user: UserIdentifier) throws {
         try send("DELETE FROM user_links WHERE person_id = ?", user.rawValue)
@@ -136,7 +141,7 @@ extension SQLConnection {
                 """, Data(digest.bytes), user.rawValue, time.microseconds)
             guard isValid == [true] else { return false }
         }
-        if case .operator = permission { return true }
+        if case .operator(_, let requiredRole) = permission { return try has(requiredRole, user) }
         if let use = permission.secondFactor {
             if case .key(_, let key) = use, try isUsed(key.challenge) { return false }
             return try holds(use, of: user)

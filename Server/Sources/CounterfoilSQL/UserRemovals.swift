@@ -19,7 +19,7 @@ extension SQLStore {
             let facts = try database.first(User.removalFacts, user.rawValue) { columns in
                 (number: try columns.integer(), isLastOwner: try columns.flag())
             }
-            guard let facts else { return .notFound }
+            guard let facts, try database.has(terms.requiredRole, user) else { return .notFound }
             guard !facts.isLastOwner else { return .lastOwner }
             let owned = try database.all(
                 "SELECT id FROM clients WHERE owner_id = ? ORDER BY created_at, rowid", user.rawValue

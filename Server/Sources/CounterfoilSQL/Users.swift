@@ -151,9 +151,10 @@ extension SQLStore {
     /// Disables a user and ends all sessions of the user in one transaction, without reading the record.
     @discardableResult
     public func disableUser(
-        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+        _ user: UserIdentifier, requiredRole: UserQuery.Role?, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome {
         try await commit(ending: .usually(.userDisabled, .session, .grant), recording: events) { database in
+            guard try database.has(requiredRole, user) else { return .changedMeanwhile }
             guard try !database.isSo("disabled_at IS NOT NULL", of: user) else { return .unchanged }
             if let obstacle = try database.obstacle(toLosing: user) { return obstacle }
             try database.send(
@@ -192,9 +193,10 @@ extension SQLStore {
             try database.send(
                 "UPDATE people SET role = ?2, changed_at = ?3 WHERE id = ?1", user.rawValue, role?.rawValue,
                 time.microseconds)
-            // A sign-in with rights can need more than the one of the session, and a link may be of a weaker user.
+            // A sign-in with rights can need more than the one of the session or of an app, and a link may be of a
+            // weaker user.
             if role?.rights.isSubset(of: former?.rights ?? []) == false || role == .owner {
-                _ = try database.endSessions(of: user, at: time)
+                _ = try database.signOutEverywhere(user, except: nil, at: time)
                 try database.deleteLinks(of: user)
             }
             return .changed

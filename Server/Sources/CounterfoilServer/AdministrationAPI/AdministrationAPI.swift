@@ -117,28 +117,31 @@ struct AdministrationAPI: Sendable {
 }
 
 extension ProblemError {
-    /// Creates the error if the role of the caller does not allow a change.
+    /// Creates the error if the rights of the caller do not allow a change.
     fileprivate init(_ refusal: RoleRefusal) {
         let roles = refusal.roles.map(\.rawValue).joined(separator: ", ")
         switch refusal {
         case .lacksRight(let right):
             self.init(
                 .forbidden, "missing-right",
-                "The right \(right.rawValue) is missing. The caller needs one of the roles: \(roles).")
+                "The right \(right.rawValue) is missing. The token needs its scope, and its user one of the roles: "
+                    + "\(roles).")
         case .strongerAccount(let role):
             self.init(
                 .forbidden, "stronger-role",
-                "The account has the role \(role.rawValue). It can be changed with one of the roles: \(roles).")
+                "The account has the role \(role.rawValue). To change it, the token needs the scope of every right of "
+                    + "that role, and its user one of the roles: \(roles).")
         case .strongerClients(let rights):
             let names = rights.map(\.rawValue).sorted().joined(separator: ", ")
             self.init(
                 .forbidden, "stronger-clients",
-                "The account manages an app with the rights \(names). "
-                    + "It can be changed with one of the roles: \(roles).")
+                "The account manages an app with the rights \(names). To change it, the token needs the scopes of these "
+                    + "rights, and its user one of the roles: \(roles).")
         case .unassignable(let role):
             self.init(
                 .forbidden, "role-not-assignable",
-                "The caller may not give or withdraw the role \(role.rawValue). It needs one of the roles: \(roles).")
+                "The caller may not give or withdraw the role \(role.rawValue). The token needs the scope of every "
+                    + "right of that role, and its user one of the roles: \(roles).")
         }
     }
 }

@@ -12,28 +12,25 @@ struct AdministrationCaller: Sendable {
     let client: RegisteredClient
     /// The user for whom the client acts; nil if it acts without one.
     let user: User?
-    /// The scope of the token, as far as it still holds.
-    private let scope: Scope
+    /// The rights of the token: those of its scope, as far as it still holds, which the role of the user has.
+    let rights: HeldRights
 
     fileprivate init(client: RegisteredClient, user: User?, scope: Scope) {
         self.client = client
         self.user = user
-        self.scope = scope
+        let granted = Set(
+            AdministrationRight.allCases.filter { $0.scope.map { scope.contains($0) } == true })
+        rights = user.map { HeldRights(of: $0.role, within: granted) } ?? HeldRights(ofService: granted)
     }
 
     var clientID: ClientIdentifier { client.id }
-
-    /// Returns whether the caller has a right beside that for the operation: by its token, and by the role of the user.
-    func has(_ right: AdministrationRight) -> Bool {
-        guard let token = right.scope, scope.contains(token) else { return false }
-        return user.map { $0.role?.rights.contains(right) == true } ?? true
-    }
 }
 
 /// The decision whether a request may use a right at the administration API.
 ///
 /// A token of this server with the API as its audience carries the scope of the right. Beyond that, everything is
-/// judged as it is now: the grant and its user, the client with its approval, and the role of the user.
+/// judged as it is now: the grant and its user, the client with its approval, the terms that the user has accepted, and
+/// the role of the user.
 struct AdministrationAccess: Sendable {
     private let settings: ServerSettings
     private let registry: CachedRegistry
@@ -70,8 +67,10 @@ struct AdministrationAccess: Sendable {
             let access = try await tokens.verified(
                 token, for: [settings.issuer.administrationAPI], by: request, now: now, client: &client)
             let proof = try tokens.proof(of: access, in: request, at: endpoint, presented)
+            // Every valid signature counts, so that refused requests do not read the store without a limit.
+            try throttle.count(access.clientID, at: now)
             let caller = try await caller(with: access, for: right, scope)
-            try throttle.count(caller, at: now)
+            if let user = caller.user { try throttle.count(user.id, at: now) }
             try await tokens.use(proof, of: caller.user.map { .user($0.id) } ?? .client(caller.client))
             return caller
         } catch var refused as BearerRefusal {
@@ -104,8 +103,14 @@ struct AdministrationAccess: Sendable {
                 .insufficientScope, "the operation needs a token with the scope \(scope)", scope: Scope([scope]))
         }
         let user: User? = if case .user(let facts) = standing.subject { facts.user } else { nil }
+        guard user.flatMap({ settings.unacceptedTerms(of: $0) }) == nil else {
+            throw ProblemError(
+                .forbidden, "terms-not-accepted",
+                "The user of the token has not accepted the terms of the service; sign in at the server to accept them."
+            )
+        }
         let caller = AdministrationCaller(client: client, user: user, scope: held)
-        guard caller.has(right) else {
+        guard caller.rights.rights.contains(right) else {
             throw ProblemError(
                 .forbidden, "missing-right", "The user of the token does not have the right \(right.rawValue).")
         }
@@ -129,10 +134,18 @@ final class AdministrationThrottle: Sendable {
 
     private let requests = Mutex(RateLimiter<Key>(window: window))
 
-    func count(_ caller: AdministrationCaller, at now: Date) throws(ProblemError) {
-        var limits = [RateLimiter<Key>.Limit(.client(caller.clientID), Self.perClient)]
-        if let user = caller.user { limits.append(.init(.user(user.id), Self.perUser)) }
-        guard let wait = requests.withLock({ $0.admit(limits, at: now) }) else { return }
+    /// Counts a request of a client.
+    func count(_ client: ClientIdentifier, at now: Date) throws(ProblemError) {
+        try admit(.init(.client(client), Self.perClient), at: now)
+    }
+
+    /// Counts a request for a user.
+    func count(_ user: UserIdentifier, at now: Date) throws(ProblemError) {
+        try admit(.init(.user(user), Self.perUser), at: now)
+    }
+
+    private func admit(_ limit: RateLimiter<Key>.Limit, at now: Date) throws(ProblemError) {
+        guard let wait = requests.withLock({ $0.admit([limit], at: now) }) else { return }
         throw ProblemError(
             .tooManyRequests, "too-many-requests", "There were too many requests; try again in \(wait) seconds.",
             fields: [.retryAfter: String(wait)])

@@ -19,7 +19,8 @@ struct AdministrationCall: Sendable {
 
     /// The changes of accounts that the caller makes.
     var users: UserAdministration {
-        components.administration(by: .token(user: caller.user, client: caller.clientID, request), now: now)
+        components.administration(
+            by: .token(user: caller.user, rights: caller.rights, client: caller.clientID, request), now: now)
     }
 
     /// Creates the event of a change that is not about an account.

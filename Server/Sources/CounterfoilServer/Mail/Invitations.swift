@@ -54,6 +54,10 @@ package struct Invitations: Sendable {
         case invited(Invitation, link: String?)
         /// A user has the email address already.
         case emailTaken
+        /// As many invitations as the server has at once can be used.
+        case tooMany
+        /// Too many mails wait.
+        case queueFull
     }
 
     /// Creates an invitation, and queues the mail with its link if there is an address and a language.
@@ -82,10 +86,22 @@ package struct Invitations: Sendable {
             + (invitation.role.map { ", with the role \($0.rawValue)" } ?? "")
         let outcome = try await store.addInvitation(
             invitation, sending: mail, recording: [event(invitation, detail).named(.userInvited)])
-        guard outcome == .added, let link = MailKind.invitation.link(with: secret.exposed, at: issuer) else {
-            return .emailTaken
+        switch outcome {
+        case .added:
+            let link = invitation.isMailed ? nil : MailKind.invitation.link(with: secret.exposed, at: issuer)
+            return .invited(invitation, link: link)
+        case .emailTaken: return .emailTaken
+        case .tooMany: return .tooMany
+        case .queueFull: return .queueFull
         }
-        return .invited(invitation, link: invitation.isMailed ? nil : link)
+    }
+}
+
+extension RegistryReader {
+    /// Returns the client that an invitation can name; nil if there is none, or if no person has registered it.
+    package func invitableClient(_ id: ClientIdentifier) async throws(StoreFault) -> RegisteredClient? {
+        guard let client = try await client(id), !client.isUnregistered else { return nil }
+        return client
     }
 }
 

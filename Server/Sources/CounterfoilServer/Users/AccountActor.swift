@@ -8,23 +8,15 @@ package enum AccountActor: Sendable {
     case command
     /// A user with rights of the administration, as the store has the user at the request, and the request.
     case administrator(User, IncomingRequest)
-    /// A client with a token for the administration API, for a user or without one.
-    case token(user: User?, client: ClientIdentifier, IncomingRequest)
+    /// A client with a token for the administration API, for a user or without one, and the rights of the token.
+    case token(user: User?, rights: HeldRights, client: ClientIdentifier, IncomingRequest)
 
-    /// The power by which a change is judged.
-    enum Authority: Sendable {
-        /// Everything that the store allows.
-        case machine
-        /// The rights of a role; nil for none.
-        case role(UserRole?)
-    }
-
-    var authority: Authority {
+    /// The rights by which a change is judged; nil for a command, which needs none.
+    var rights: HeldRights? {
         switch self {
-        case .command: .machine
-        case .administrator(let administrator, _), .token(let administrator?, _, _): .role(administrator.role)
-        // The scope was approved for the client. It does not reach the accounts of owners.
-        case .token(nil, _, _): .role(.administrator)
+        case .command: nil
+        case .administrator(let administrator, _): HeldRights(of: administrator.role)
+        case .token(_, let rights, _, _): rights
         }
     }
 
@@ -45,7 +37,7 @@ package enum AccountActor: Sendable {
                     at: time, kind, userID: user, clientID: grant?.clientID, grantID: grant?.id,
                     detail: AuditEvent.commandPrefix + detail, action: action)
             ]
-        case .administrator(let administrator, let request), .token(let administrator?, _, let request):
+        case .administrator(let administrator, let request), .token(let administrator?, _, _, let request):
             administrator.id == user
                 ? [
                     AuditEvent(
@@ -54,14 +46,14 @@ package enum AccountActor: Sendable {
                 ]
                 : eventsOfOther(
                     kind, action, of: user, grant: grant, detail: detail, by: administrator.id, request, at: time)
-        case .token(nil, _, let request):
+        case .token(nil, _, _, let request):
             eventsOfOther(kind, action, of: user, grant: grant, detail: detail, by: nil, request, at: time)
         }
     }
 
     /// The client that makes the change; nil for a command and a page.
     private var client: ClientIdentifier? {
-        if case .token(_, let client, _) = self { client } else { nil }
+        if case .token(_, _, let client, _) = self { client } else { nil }
     }
 
     private func eventsOfOther(
@@ -86,14 +78,14 @@ package enum AccountActor: Sendable {
         switch self {
         case .command: return [deleted(AuditEvent.commandPrefix + "deleted")]
         case .administrator(let administrator, _) where administrator.id == user,
-            .token(let administrator?, _, _) where administrator.id == user:
+            .token(let administrator?, _, _, _) where administrator.id == user:
             return [deleted("deleted")]
         case .administrator(let administrator, let request):
             return [
                 deleted(AuditEvent.administratorPrefix + "deleted"),
                 event(.account, ofOther: "deleted", by: administrator.id, request, at: time),
             ]
-        case .token(let administrator, _, let request):
+        case .token(let administrator, _, _, let request):
             return [
                 deleted(AuditEvent.administratorPrefix + "deleted"),
                 event(.account, ofOther: "deleted", by: administrator?.id, request, at: time),
@@ -114,9 +106,9 @@ package enum AccountActor: Sendable {
                     AuditEvent(
                         at: time, .client, userID: owner, clientID: client, detail: AuditEvent.commandPrefix + detail)
                 case .administrator(let administrator, _) where administrator.id == user,
-                    .token(let administrator?, _, _) where administrator.id == user:
+                    .token(let administrator?, _, _, _) where administrator.id == user:
                     AuditEvent(at: time, .client, userID: owner, clientID: client, detail: detail)
-                case .token(let administrator, _, let request):
+                case .token(let administrator, _, _, let request):
                     AuditEvent(
                         at: time, .client, userID: owner ?? administrator?.id, clientID: client,
                         source: request.source, requestID: request.id, detail: detail)

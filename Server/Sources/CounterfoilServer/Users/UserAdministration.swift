@@ -4,8 +4,11 @@ package import Foundation
 
 /// The changes of accounts that administrators make, on pages and at the command line.
 ///
-/// Each change is one commit with its events. The rules of roles are here, and the others in the store, so a page and a
-/// command cannot differ. A command needs no role.
+/// Each change is one commit with its events. The rules of roles are here, and the others in the store, so a page, an
+/// operation of the API and a command cannot differ. A command needs no role.
+///
+/// A change of an account is judged by the role that the account has when it is read. The commit depends on this role,
+/// because another administrator can give the user a stronger one meanwhile.
 package struct UserAdministration: Sendable {
     /// The numbers of hours for which a link for a new password can work.
     package static let linkHours = 1...168
@@ -41,61 +44,69 @@ package struct UserAdministration: Sendable {
 
     /// Checks that the actor may change the account of a user, and may see everything that is stored about the user.
     ///
-    /// The way into an account leads to its rights. A role therefore acts on no account with a stronger one.
+    /// The way into an account leads to its rights. No one therefore acts on an account with a right that the request
+    /// lacks, not even on the own one with a token.
     ///
+    /// - Returns: The role on which the change depends; nil if the actor may change the account with any role.
     /// - Throws: ``RoleRefusal``.
-    package func check(actingOn user: UserIdentifier) async throws {
+    @discardableResult
+    package func check(actingOn user: UserIdentifier) async throws -> UserQuery.Role? {
         // An owner acts on every account, even if this version does not know its role.
-        guard let role = try self.role(with: .writeUsers), role != .owner else { return }
-        try check(actingOnAccountWith: try await store.user(user)?.role)
+        guard let held = try rights(with: .writeUsers), !held.isOfOwner else { return nil }
+        let role = try check(actingOnAccountWith: try await store.user(user)?.role)
         try await check(actingOnClientsOf: user)
+        return role
     }
 
     /// Returns the reason why the actor may not change the account of a user; nil if it may.
     package func refusal(actingOn user: User) async throws -> RoleRefusal? {
         do {
-            try await check(actingOn: user)
+            _ = try await check(actingOn: user)
             return nil
         } catch let refusal as RoleRefusal { return refusal }
     }
 
-    private func check(actingOn user: User) async throws {
-        try check(actingOnAccountWith: user.role)
+    /// Checks that the actor may change the account of a user, and returns the role on which the change depends.
+    private func check(actingOn user: User) async throws -> UserQuery.Role? {
+        let role = try check(actingOnAccountWith: user.role)
         try await check(actingOnClientsOf: user.id)
+        return role
     }
 
     /// Checks that the actor has each right of the administration that is approved for a service of the user.
     ///
     /// The way into the account leads to a new secret of the service, and so to its tokens.
     private func check(actingOnClientsOf user: UserIdentifier) async throws {
-        guard let own = try self.role(with: .writeUsers) else { return }
-        let rights = Set(try await store.administrationScope(ofClientsOf: user).tokens.compactMap(\.right))
-        guard rights.isSubset(of: own.rights) else { throw RoleRefusal.strongerClients(rights) }
+        guard let held = try rights(with: .writeUsers) else { return }
+        let approved = Set(try await store.administrationScope(ofClientsOf: user).tokens.compactMap(\.right))
+        guard approved.isSubset(of: held.rights) else { throw RoleRefusal.strongerClients(approved) }
     }
 
     /// Checks that the actor may give a role, or withdraw it.
     ///
     /// - Throws: ``RoleRefusal``.
     package func check(assigning role: UserRole) throws(RoleRefusal) {
-        guard let own = try self.role(with: .writeRoles), !own.mayAssign(role) else { return }
+        guard let held = try rights(with: .writeRoles), !held.mayAssign(role) else { return }
         throw .unassignable(role)
     }
 
-    /// Returns the role that makes the change, if it has a right; nil for a command, which needs none.
-    private func role(with right: AdministrationRight) throws(RoleRefusal) -> UserRole? {
-        guard case .role(let role) = actor.authority else { return nil }
-        guard let role, role.rights.contains(right) else { throw .lacksRight(right) }
-        return role
+    /// Returns the rights of the actor, if a right is among them; nil for a command, which needs none.
+    private func rights(with right: AdministrationRight) throws(RoleRefusal) -> HeldRights? {
+        guard let held = actor.rights else { return nil }
+        guard held.rights.contains(right) else { throw .lacksRight(right) }
+        return held
     }
 
-    private func check(actingOnAccountWith role: UserRole?) throws(RoleRefusal) {
-        guard let own = try self.role(with: .writeUsers), let role, !own.mayAct(onAccountWith: role) else { return }
-        throw .strongerAccount(role)
+    /// Checks that the actor may change an account with a role, and returns the role on which the change depends.
+    private func check(actingOnAccountWith role: UserRole?) throws(RoleRefusal) -> UserQuery.Role? {
+        guard let held = try rights(with: .writeUsers), !held.isOfOwner else { return nil }
+        if let role, !held.mayAct(onAccountWith: role) { throw .strongerAccount(role) }
+        return role.map(UserQuery.Role.role) ?? .noRole
     }
 
     /// Adds an account.
     package func add(_ user: User) async throws -> AddUserOutcome {
-        _ = try self.role(with: .writeUsers)
+        _ = try rights(with: .writeUsers)
         if let role = user.role { try check(assigning: role) }
         let detail = user.role.map { "created with the role \($0.rawValue)" } ?? "created"
         return try await change(.account, .userCreated, of: user.id, detail) { events throws(StoreFault) in
@@ -107,7 +118,7 @@ package struct UserAdministration: Sendable {
     ///
     /// The notice of a changed address goes to the former one.
     package func update(_ user: User, from former: User) async throws -> UpdateUserOutcome {
-        try await check(actingOn: former)
+        _ = try await check(actingOn: former)
         let isSameAddress = user.email == former.email
         let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
         let detail = isSameAddress ? "changed" : AccountChange.emailChanged.detail
@@ -121,18 +132,19 @@ package struct UserAdministration: Sendable {
     package func changeAttributes(
         of user: UserIdentifier, from former: UserAttributes, to attributes: UserAttributes
     ) async throws -> UpdateUserOutcome {
-        try await check(actingOn: user)
+        let role = try await check(actingOn: user)
         return try await change(.account, nil, of: user, attributes.difference(from: former)) {
             events throws(StoreFault) in
-            try await store.replaceAttributes(of: user, from: former, by: attributes, at: time, recording: events)
+            try await store.replaceAttributes(
+                of: user, requiredRole: role, from: former, by: attributes, at: time, recording: events)
         }
     }
 
     /// Disables an account, which ends its sessions, unless no other owner could sign in.
     package func disable(_ user: UserIdentifier) async throws -> ChangeStandingOutcome {
-        try await check(actingOn: user)
+        let role = try await check(actingOn: user)
         return try await change(.account, .userDisabled, of: user, "disabled") { events throws(StoreFault) in
-            try await store.disableUser(user, at: time, recording: events)
+            try await store.disableUser(user, requiredRole: role, at: time, recording: events)
         }
     }
 
@@ -148,7 +160,7 @@ package struct UserAdministration: Sendable {
     ///
     /// The change depends on the role that the rules have judged.
     package func setRole(_ role: UserRole?, of user: UserIdentifier) async throws -> ChangeStandingOutcome {
-        _ = try self.role(with: .writeRoles)
+        _ = try rights(with: .writeRoles)
         guard let former = try await store.user(user) else { return .notFound }
         guard former.role != role else { return .unchanged }
         for changed in [former.role, role].compactMap(\.self) { try check(assigning: changed) }
@@ -198,12 +210,12 @@ package struct UserAdministration: Sendable {
         for user: UserIdentifier, hours: Int, at issuer: Issuer
     ) async throws -> (url: String, expires: Date)? {
         guard let former = try await store.user(user) else { return nil }
-        try await check(actingOn: former)
+        let role = try await check(actingOn: former)
         let secret = MailLinkSecret()
         let expires = time.addingTimeInterval(TimeInterval(hours) * 3600)
         let link = UserLink(
             digest: ArtefactDigest(ofUserLink: secret), userID: user, origin: .operator, expires: expires,
-            requiredRole: former.role.map(UserQuery.Role.role) ?? .noRole)
+            requiredRole: role)
         let events = actor.events(
             .account, .userLinkCreated, of: user, detail: "created a link for a new password", at: time)
         guard try await store.addUserLink(link, sending: nil, recording: events) == .added else {
@@ -219,38 +231,48 @@ package struct UserAdministration: Sendable {
     package func setPassword(
         _ hash: PasswordHash, isTemporary: Bool, of user: User
     ) async throws -> ResetPasswordOutcome {
-        try await check(actingOn: user)
-        let reset = PasswordReset(of: user, by: .operator(isTemporary: isTemporary), to: hash)
-        return try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
+        let role = try await check(actingOn: user)
+        let reset = PasswordReset(
+            of: user, by: .operator(isTemporary: isTemporary, requiredRole: role), to: hash)
+        let outcome = try await change(isTemporary ? .temporaryPasswordSet : .passwordSet, of: user) {
             events throws(StoreFault) in try await store.resetPassword(reset, at: time, recording: events)
         }
+        if outcome == .permissionOutdated { try await check(actingOn: user.id) }
+        return outcome
     }
 
     /// Deletes one passkey of a user, unless it is the last way in.
     package func removePasskey(_ digest: ArtefactDigest, of user: User) async throws -> RemovePasskeyOutcome {
-        try await check(actingOn: user)
+        let role = try await check(actingOn: user)
         // A notice counts against its limit before the commit, so a passkey that stays must cause none.
         let passkeys = try await store.passkeys(of: user.id)
         guard passkeys.contains(where: { $0.digest == digest }) else { return .notFound }
         let isLost = try await store.secondFactor(of: user.id) == .lost
         let ways = WaysIn(hasPassword: user.passwordHash != nil && !isLost, passkeys: passkeys.count)
         guard ways.allows(.passkey) else { return .neededAsWayIn }
-        return try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
-            try await store.removePasskey(digest, of: user.id, recording: events)
+        let outcome = try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
+            try await store.removePasskey(digest, of: user.id, requiredRole: role, recording: events)
         }
+        if outcome == .notFound { try await check(actingOn: user.id) }
+        return outcome
     }
 
     /// Removes the second factor of a user with its recovery codes; returns false if the user has none.
     package func resetSecondFactor(of user: User) async throws -> Bool {
-        try await check(actingOn: user)
+        let role = try await check(actingOn: user)
         guard try await store.secondFactor(of: user.id) != .none else { return false }
-        return try await change(.secondFactorReset, of: user) { events throws(StoreFault) in
-            try await store.resetSecondFactor(of: user.id, recording: events)
+        let isReset = try await change(.secondFactorReset, of: user) { events throws(StoreFault) in
+            try await store.resetSecondFactor(of: user.id, requiredRole: role, recording: events)
         }
+        if !isReset { try await check(actingOn: user.id) }
+        return isReset
     }
 
     /// Records that the stored data of a user were exported, before anyone gets them.
-    package func noteExport(of user: UserIdentifier) async throws(StoreFault) {
+    ///
+    /// - Throws: ``RoleRefusal`` if the actor may not act on the account, which an export shows as a whole.
+    package func noteExport(of user: UserIdentifier) async throws {
+        try await check(actingOn: user)
         let events = actor.events(.account, of: user, detail: "exported", at: time)
         for event in events { try await store.appendAudit(event) }
         count(events)
@@ -266,16 +288,20 @@ package struct UserAdministration: Sendable {
     package func delete(
         _ user: UserIdentifier, ownedClients: RemovalTerms.OwnedClients
     ) async throws -> (outcome: BeginRemovalOutcome, pseudonym: UserIdentifier) {
-        try await check(actingOn: user)
-        if ownedClients != .refuse { _ = try self.role(with: .writeClients) }
-        let terms = try RemovalTerms(of: user, with: serverKey, ownedClients: ownedClients)
+        let role = try await check(actingOn: user)
+        if ownedClients != .refuse { _ = try rights(with: .writeClients) }
+        let terms = try RemovalTerms(of: user, with: serverKey, ownedClients: ownedClients, requiredRole: role)
         let owner: UserIdentifier? = if case .transfer(let owner) = ownedClients { owner } else { nil }
         let events: @Sendable ([ClientIdentifier]) -> [AuditEvent] = { [actor, time] clients in
             actor.events(ofDeletionOf: user, as: terms.pseudonym, at: time)
                 + actor.events(ofClients: clients, of: user, givenTo: owner, at: time)
         }
         let outcome = try await store.beginRemoval(of: user, by: terms, recording: events, at: time)
-        if case .begun(let clients) = outcome { count(events(clients)) }
+        switch outcome {
+        case .begun(let clients): count(events(clients))
+        case .notFound: try await check(actingOn: user)
+        case .lastOwner, .ownsClients, .newOwnerNotFound: break
+        }
         return (outcome, terms.pseudonym)
     }
 

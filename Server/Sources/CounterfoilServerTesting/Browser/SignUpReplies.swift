@@ -90,7 +90,7 @@ extension TestServer {
         let outcome = try await invitations.invite(draft, now: clock.now) { _, detail in
             AuditEvent(at: clock.now, .account, detail: detail)
         }
-        guard case .invited(let invitation, let link) = outcome else { throw Refused("the address is taken") }
+        guard case .invited(let invitation, let link) = outcome else { throw Refused("\(outcome)") }
         return (invitation, link)
     }
 }

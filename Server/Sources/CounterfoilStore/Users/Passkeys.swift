@@ -127,11 +127,11 @@ public enum AddPasskeyOutcome: Sendable, Hashable {
     case userNotActive
 }
 
-/// The outcome of ``PasskeyStore/removePasskey(_:of:recording:)``.
+/// The outcome of ``PasskeyStore/removePasskey(_:of:requiredRole:recording:)``.
 public enum RemovePasskeyOutcome: Sendable, Hashable {
     /// The user can no longer sign in with the passkey.
     case removed
-    /// The user has no such passkey; nothing was written.
+    /// The user has no such passkey, or not the required role; nothing was written.
     case notFound
     /// The passkey is the last way in (``WaysIn``); nothing was written.
     case neededAsWayIn
@@ -160,11 +160,27 @@ public protocol PasskeyStore: Sendable {
         _ digest: ArtefactDigest, of user: UserIdentifier, to name: String, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool
     /// Deletes a passkey, unless it is the last way in.
+    ///
+    /// - Parameters:
+    ///   - digest: The digest of the credential ID.
+    ///   - user: The user.
+    ///   - requiredRole: The role that the user must have; nil for any.
+    ///   - events: The events that describe the commit, which the store appends with it.
     func removePasskey(
-        _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
+        _ digest: ArtefactDigest, of user: UserIdentifier, requiredRole: UserQuery.Role?,
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome
     /// Deletes all passkeys of a user, also if no way in is left; returns their number.
     func removePasskeys(
         of user: UserIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Int
+}
+
+extension PasskeyStore {
+    /// Deletes a passkey of a user with any role, unless it is the last way in.
+    package func removePasskey(
+        _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> RemovePasskeyOutcome {
+        try await removePasskey(digest, of: user, requiredRole: nil, recording: events)
+    }
 }

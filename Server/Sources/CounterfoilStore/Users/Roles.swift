@@ -27,17 +27,48 @@ public enum UserRole: String, Sendable, Hashable, CaseIterable, Codable {
     /// Returns true if a user with this role may give another role to a user, and withdraw it.
     ///
     /// A role with rights beyond the own ones is never given, and only an owner gives ``owner`` and ``administrator``.
-    public func mayAssign(_ role: UserRole) -> Bool {
-        guard rights.contains(.writeRoles) else { return false }
-        return self == .owner || role != .owner && role != .administrator && role.rights.isSubset(of: rights)
-    }
+    public func mayAssign(_ role: UserRole) -> Bool { HeldRights(of: self).mayAssign(role) }
 
     /// Returns true if a user with this role may change the account of a user with another role, or with none.
     ///
     /// The way into an account leads to its rights, so the role must not be a stronger one.
-    public func mayAct(onAccountWith role: UserRole?) -> Bool {
+    public func mayAct(onAccountWith role: UserRole?) -> Bool { HeldRights(of: self).mayAct(onAccountWith: role) }
+}
+
+/// The rights by which a request to the administration is judged.
+///
+/// At a page they are those of the role of the user. A token carries as many of them as its scope has.
+package struct HeldRights: Sendable, Hashable {
+    /// The rights.
+    package let rights: Set<AdministrationRight>
+    /// Whether an owner makes the request, with every right.
+    package let isOfOwner: Bool
+
+    /// Creates the rights of a role; none without one.
+    package init(of role: UserRole?) { self.init(of: role, within: Set(AdministrationRight.allCases)) }
+
+    /// Creates the rights of a role that a token for the user carries.
+    package init(of role: UserRole?, within granted: Set<AdministrationRight>) {
+        rights = (role?.rights ?? []).intersection(granted)
+        isOfOwner = role == .owner && rights == UserRole.owner.rights
+    }
+
+    /// Creates the rights of a token without a user, which no role limits.
+    package init(ofService granted: Set<AdministrationRight>) {
+        rights = granted
+        isOfOwner = false
+    }
+
+    /// Returns true if the request may give a role to a user, and withdraw it.
+    package func mayAssign(_ role: UserRole) -> Bool {
+        guard rights.contains(.writeRoles) else { return false }
+        return isOfOwner || role != .owner && role != .administrator && role.rights.isSubset(of: rights)
+    }
+
+    /// Returns true if the request may change the account of a user with a role, or with none.
+    package func mayAct(onAccountWith role: UserRole?) -> Bool {
         guard let role else { return true }
-        return self == .owner || role != .owner && role.rights.isSubset(of: rights)
+        return isOfOwner || role != .owner && role.rights.isSubset(of: rights)
     }
 }
 

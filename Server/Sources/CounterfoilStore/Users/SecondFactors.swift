@@ -42,7 +42,7 @@ public enum SecondFactorState: Sendable, Hashable {
     case active(SecondFactor, recoveryCodes: Int)
     /// The record of the user says that there is one, but the second factor itself is missing.
     ///
-    /// No sign-in with the password succeeds until ``SecondFactorStore/resetSecondFactor(of:recording:)``.
+    /// No sign-in with the password succeeds until ``SecondFactorStore/resetSecondFactor(of:requiredRole:recording:)``.
     case lost
 }
 
@@ -138,8 +138,11 @@ public protocol SecondFactorStore: Sendable {
         of user: UserIdentifier, to change: SecondFactorChange, proving use: SecondFactorUse,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeSecondFactorOutcome
-    /// Removes the second factor of a user, also if its record is lost; returns false if the user has none.
-    func resetSecondFactor(of user: UserIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
+    /// Removes the second factor of a user, also if its record is lost; returns false if the user has none, or has not
+    /// the required role.
+    func resetSecondFactor(
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
     /// Counts the second factors by the fingerprint of the server key that encrypted their secrets.
     func secondFactorKeys() async throws(StoreFault) -> [String: Int]
     /// Reads at most `limit` second factors whose secret was encrypted with another server key than the one with this
@@ -151,4 +154,13 @@ public protocol SecondFactorStore: Sendable {
     func replaceSealedSecret(
         of factor: SecondFactor, with sealed: [UInt8], by keyName: String
     ) async throws(StoreFault)
+}
+
+extension SecondFactorStore {
+    /// Removes the second factor of a user with any role.
+    package func resetSecondFactor(
+        of user: UserIdentifier, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await resetSecondFactor(of: user, requiredRole: nil, recording: events)
+    }
 }

@@ -32,6 +32,9 @@ public struct Invitation: Sendable, Hashable {
     /// The time from which the link cannot be used.
     public let expiresAt: Date
 
+    /// The maximum number of invitations that are not used and have not expired.
+    package static let limit = 1000
+
     /// Creates a record.
     public init(
         digest: ArtefactDigest, email: EmailAddress? = nil, isMailed: Bool = false, role: UserRole? = nil,
@@ -93,6 +96,10 @@ public enum AddInvitationOutcome: Sendable, Hashable {
     case added
     /// A user has the email address already; nothing was written.
     case emailTaken
+    /// 1,000 invitations can be used; nothing was written.
+    case tooMany
+    /// ``NewMail/queueLimit`` mails wait; nothing was written.
+    case queueFull
 }
 
 /// The outcome of ``SignUpStore/beginSignUp(_:sending:recording:)``.
@@ -117,7 +124,7 @@ public enum SignUpOutcome: Sendable, Hashable {
 
 /// The links with which persons create their own accounts, and the terms that users have accepted.
 public protocol SignUpStore: Sendable {
-    /// Stores an invitation, and queues its mail, unless a user has the email address.
+    /// Stores an invitation, and queues its mail, unless a user has the email address, or a limit is reached.
     func addInvitation(
         _ invitation: Invitation, sending mail: NewMail?, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddInvitationOutcome

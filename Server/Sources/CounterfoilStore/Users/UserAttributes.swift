@@ -164,16 +164,27 @@ public struct UserAttributes: Sendable, Hashable {
 public protocol UserAttributeStore: Sendable {
     /// Reads the groups and attributes of a user; empty for a user who has none or does not exist.
     func attributes(of user: UserIdentifier) async throws(StoreFault) -> UserAttributes
-    /// Replaces the groups and attributes of a user, if they still equal `former`.
+    /// Replaces the groups and attributes of a user, if they still equal `former`, and the user has the required role.
     ///
     /// ``User/changedAt`` becomes `time`. A group that the user loses, and the former value of an attribute, count as
     /// access that ends: after a restore of an earlier copy, the user has neither.
     ///
     /// The outcome is never ``UpdateUserOutcome/emailTaken``.
     func replaceAttributes(
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, from former: UserAttributes,
+        by attributes: UserAttributes, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> UpdateUserOutcome
+}
+
+extension UserAttributeStore {
+    /// Replaces the groups and attributes of a user with any role, if they still equal `former`.
+    package func replaceAttributes(
         of user: UserIdentifier, from former: UserAttributes, by attributes: UserAttributes, at time: Date,
         recording events: [AuditEvent]
-    ) async throws(StoreFault) -> UpdateUserOutcome
+    ) async throws(StoreFault) -> UpdateUserOutcome {
+        try await replaceAttributes(
+            of: user, requiredRole: nil, from: former, by: attributes, at: time, recording: events)
+    }
 }
 
 extension String {

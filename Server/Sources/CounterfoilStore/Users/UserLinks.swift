@@ -97,10 +97,11 @@ public struct PasswordReset: Sendable, Hashable {
         case recoveryCode(ArtefactDigest)
         /// The user has proved the former password, and the second factor if there is one.
         case formerPassword(SecondFactorUse?)
-        /// An operator has set the password with a command.
+        /// An operator has set the password, with a command or at the API.
         ///
-        /// `isTemporary` says that the user must choose another one at the next sign-in.
-        case `operator`(isTemporary: Bool)
+        /// `isTemporary` says that the user must choose another one at the next sign-in. `requiredRole` is the role
+        /// that the user must have; nil for any.
+        case `operator`(isTemporary: Bool, requiredRole: UserQuery.Role? = nil)
     }
 
     /// The user.
@@ -138,8 +139,8 @@ public struct PasswordReset: Sendable, Hashable {
 public enum ResetPasswordOutcome: Sendable, Hashable {
     /// The password was set, and everything that the former one gave access to has ended.
     case reset
-    /// The link or the code was used, the link has expired, the password or the second factor was changed, or the
-    /// passkey cannot be added; nothing was written.
+    /// The link or the code was used, the link has expired, the password or the second factor was changed, the role is
+    /// not the required one, or the passkey cannot be added; nothing was written.
     case permissionOutdated
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive

@@ -22,6 +22,8 @@ public struct RemovalTerms: Sendable, Hashable {
     public let sealedUserID: [UInt8]
     /// The fate of the clients that the user owns.
     public let ownedClients: OwnedClients
+    /// The role that the user must have; nil for any.
+    public let requiredRole: UserQuery.Role?
 
     /// Creates the terms for one user.
     ///
@@ -29,13 +31,16 @@ public struct RemovalTerms: Sendable, Hashable {
     ///   - user: The user to be deleted.
     ///   - serverKey: The key from which the pseudonym is computed, and with which the identifier is encrypted.
     ///   - ownedClients: What happens to the clients of the user.
+    ///   - requiredRole: The role that the user must have; nil for any.
     /// - Throws: An error of the cryptographic library if the encryption fails.
     public init(
-        of user: UserIdentifier, with serverKey: ServerKey, ownedClients: OwnedClients = .refuse
+        of user: UserIdentifier, with serverKey: ServerKey, ownedClients: OwnedClients = .refuse,
+        requiredRole: UserQuery.Role? = nil
     ) throws {
         pseudonym = serverKey.auditPseudonym(of: user)
         sealedUserID = try serverKey.seal(subject: user)
         self.ownedClients = ownedClients
+        self.requiredRole = requiredRole
     }
 }
 
@@ -45,7 +50,7 @@ public enum BeginRemovalOutcome: Sendable, Hashable {
     ///
     /// ``UserStore/continueRemovals(atMost:)`` deletes the records that are left.
     case begun([ClientIdentifier])
-    /// There is no such user; nothing was written.
+    /// There is no such user, or the user has not the required role; nothing was written.
     case notFound
     /// No other owner can sign in; nothing was written.
     case lastOwner

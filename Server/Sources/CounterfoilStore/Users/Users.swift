@@ -193,8 +193,8 @@ public enum UpdateUserOutcome: Sendable, Hashable {
     case emailTaken
 }
 
-/// The outcome of ``UserStore/disableUser(_:at:recording:)``, ``UserStore/enableUser(_:at:recording:)`` and
-/// ``UserStore/setRole(_:of:from:at:recording:)``.
+/// The outcome of ``UserStore/disableUser(_:requiredRole:at:recording:)``,
+/// ``UserStore/enableUser(_:at:recording:)`` and ``UserStore/setRole(_:of:from:at:recording:)``.
 public enum ChangeStandingOutcome: Sendable, Hashable {
     /// The account was changed as the caller asked.
     case changed
@@ -249,11 +249,12 @@ public protocol UserStore: Sendable {
     ///
     /// - Parameters:
     ///   - user: The user.
+    ///   - requiredRole: The role that the user must have; nil for any.
     ///   - time: The time, which also becomes ``User/changedAt``.
     ///   - events: The audit events of the change, which the store appends in the same transaction.
     @discardableResult
     func disableUser(
-        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+        _ user: UserIdentifier, requiredRole: UserQuery.Role?, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangeStandingOutcome
     /// Enables a user, who can then sign in again.
     ///
@@ -265,8 +266,10 @@ public protocol UserStore: Sendable {
     ///
     /// An owner stays one unless another owner can sign in.
     ///
-    /// If the user gets a right, the sessions and the links of the user end: the sign-in of a user with rights can need
-    /// a second factor, and a link may have been created by a user who must not act on such an account.
+    /// If the user gets a right, the sessions of the user end with every grant that was given in one
+    /// (``SessionStore/signOutEverywhere(_:except:at:recording:)``), and the links of the user: the sign-in of a user
+    /// with rights can need a second factor, a token would carry the new rights, and a link may have been created by a
+    /// user who must not act on such an account.
     /// ``User/changedAt`` becomes `time`. The check and the change are one transaction, so two owners who demote each
     /// other at the same time never both succeed.
     func setRole(
@@ -343,4 +346,14 @@ public protocol UserStore: Sendable {
     ///
     /// - Returns: The number of records that were deleted, changed or inspected; 0 when nothing is left to do.
     func continueRemovals(atMost rows: Int) async throws(StoreFault) -> Int
+}
+
+extension UserStore {
+    /// Disables a user with any role, unless no other owner could sign in.
+    @discardableResult
+    package func disableUser(
+        _ user: UserIdentifier, at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangeStandingOutcome {
+        try await disableUser(user, requiredRole: nil, at: time, recording: events)
+    }
 }

@@ -76,8 +76,14 @@ struct UserInvite: AsyncParsableCommand {
             let outcome = try await invitations.invite(draft, now: installation.store.now()) {
                 installation.event(.account, client: $0.clientID, detail: $1)
             }
-            guard case .invited(let invitation, let link) = outcome else {
-                throw CommandFailure.refused("a user has the email address \(email ?? "") already")
+            let (invitation, link): (Invitation, String?)
+            switch outcome {
+            case .invited(let created, let url): (invitation, link) = (created, url)
+            case .emailTaken: throw CommandFailure.refused("a user has the email address \(email ?? "") already")
+            case .tooMany:
+                throw CommandFailure.refused(
+                    "\(Invitation.limit) invitations are not used; withdraw some of them, or wait until they expire")
+            case .queueFull: throw CommandFailure.temporary("too many mails wait to be sent; try again later")
             }
             if options.json { return try Output.json(InvitationDocument(invitation, link: link)) }
             let shown: String

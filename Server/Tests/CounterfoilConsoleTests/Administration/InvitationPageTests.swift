@@ -110,4 +110,17 @@ struct InvitationPageTests {
         try await browser.signInToConsole(username: "alice")
         #expect(try await browser.send(.get, to: Self.path).status == .notFound)
     }
+
+    @Test func `user support withdraws no invitation with a role`() async throws {
+        let test = try await TestServer { $0.signUp = .invited }
+        let (invitation, _) = try await test.invite(Invitations.Draft(role: .administrator))
+        _ = try await test.invite()
+        var support = try await Developer("mia", of: test, role: .support)
+        let rows = try await support.browser.open(Self.path).invitationsPage.rows
+        #expect(rows.filter(\.isWithdrawable).map(\.role) == [nil] && rows.count == 2)
+        let reply = try await Self.submit(
+            ["decision": "withdraw", "invitation": invitation.shortID], by: &support)
+        #expect(reply.status == .forbidden)
+        #expect(try await test.store.invitations().count == 2)
+    }
 }

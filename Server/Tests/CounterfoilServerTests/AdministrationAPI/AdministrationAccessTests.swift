@@ -165,6 +165,16 @@ struct AdministrationAccessTests {
         #expect(try await desk.send(.get, "/invitations", as: token).status == .ok)
     }
 
+    // No refused request reads the store without a limit.
+    @Test func `requests with the token of a grant that has ended count for the client`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let grant = try #require(try await desk.test.store.grants(of: desk.test.alice.id, after: nil, limit: 1).first)
+        _ = try await desk.test.store.revokeGrant(grant.grant.id, because: .user, at: desk.test.clock.now)
+        for _ in 0..<1200 { _ = try await desk.send(.get, "/users", as: token) }
+        #expect(try await desk.send(.get, "/users", as: token).status == .tooManyRequests)
+    }
+
     // Fetch §3.2
     @Test func `scripts of the registered origins of the client read the answers, and no others`() async throws {
         let desk = try await AdministrationDesk()

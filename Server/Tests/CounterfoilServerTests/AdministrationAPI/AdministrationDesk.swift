@@ -16,9 +16,10 @@ struct AdministrationDesk {
     let root: User
 
     init(
-        mailSender: (any MailSender)? = nil, configure: (inout ServerSettings) -> Void = { _ in }
+        store: any AuthorizationServerStore = TestStore(), mailSender: (any MailSender)? = nil,
+        configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
-        test = try await TestServer(mailSender: mailSender) {
+        test = try await TestServer(store: store, mailSender: mailSender) {
             $0.offersAdministrationAPI = true
             configure(&$0)
         }
@@ -40,6 +41,17 @@ struct AdministrationDesk {
         var browser = test.browser()
         let code = try await browser.authorize(attempt.url, username: username, password: TestServer.password).code
         return try await test.redeem(attempt.exchange(code), fields: fields).tokenResponse.accessToken
+    }
+
+    /// Returns an access token of a service for which an administrator has approved a scope.
+    func serviceToken(_ scope: String, of name: String = "Nightly") async throws -> AccessToken {
+        let service = try await test.addService(name, scope: Self.scope)
+        let approved = Set(scope.split(separator: " ").map(String.init))
+        try await test.change(service.client) {
+            $0.approval = .approved
+            $0.policy.machineScope = Scope($0.scope.tokens.filter { approved.contains($0.rawValue) })
+        }
+        return try await service.token().accessToken
     }
 
     /// Sends a request to a path of the API.

@@ -70,6 +70,9 @@ struct KeptAnswerContractTests {
             let terms = try RemovalTerms(of: user.id, with: key)
             _ = try await store.beginRemoval(of: user.id, by: terms, recording: { _ in [] }, at: World.now)
             #expect(try await store.beginAnswer(to: request, atMost: 2, at: World.now) == .begun)
+            // One that comes after the deletion is not kept at all.
+            try await store.keepAnswer([1], to: request.digest, about: user.id)
+            #expect(try await store.beginAnswer(to: request, atMost: 2, at: World.now) == .begun)
         }
     }
 }

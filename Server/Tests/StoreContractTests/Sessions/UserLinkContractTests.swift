@@ -278,4 +278,44 @@ struct UserLinkContractTests {
                     == .permissionOutdated)
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a change that depends on the role of the user is refused once the role is another`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withWorld { world async throws in
+            let (store, user) = (world.store, world.user)
+            let (grant, passkey) = (world.grant(), Passkey.example(1, of: user))
+            try await world.approve(grant)
+            #expect(try await store.addPasskey(passkey, recording: []) == .added)
+            #expect(
+                try await store.addSecondFactor(
+                    .example(of: user), recoveryCodes: [], keeping: world.session.digest, recording: []) == .added)
+            #expect(try await store.setRole(.support, of: user.id, from: nil, at: World.now, recording: []) == .changed)
+            // The new right ends the sign-in of the native app, too.
+            #expect(try await store.grantFacts(grant.id)?.grant.revokedAt != nil)
+            for (role, isChanged) in [(UserQuery.Role.noRole, false), (.role(.owner), false), (.role(.support), true)] {
+                let attributes = try await store.replaceAttributes(
+                    of: user.id, requiredRole: role, from: UserAttributes(), by: UserAttributes(), at: World.now,
+                    recording: [])
+                #expect(attributes == (isChanged ? .updated : .changedMeanwhile))
+                let removed = try await store.removePasskey(
+                    passkey.digest, of: user.id, requiredRole: role, recording: [])
+                #expect(removed == (isChanged ? .removed : .notFound))
+                let isReset = try await store.resetSecondFactor(of: user.id, requiredRole: role, recording: [])
+                #expect(isReset == isChanged)
+                let reset = PasswordReset(
+                    of: user, by: .operator(isTemporary: false, requiredRole: role), to: .other)
+                let password = try await store.resetPassword(reset, at: World.now, recording: [])
+                #expect(password == (isChanged ? .reset : .permissionOutdated))
+                let disabled = try await store.disableUser(
+                    user.id, requiredRole: role, at: World.now, recording: [])
+                #expect(disabled == (isChanged ? .changed : .changedMeanwhile))
+                let terms = try RemovalTerms(of: user.id, with: TestSigningKeys.serverKey, requiredRole: role)
+                let removal = try await store.beginRemoval(
+                    of: user.id, by: terms, recording: { _ in [] }, at: World.now)
+                #expect(removal == (isChanged ? .begun([]) : .notFound))
+            }
+        }
+    }
 }

@@ -65,13 +65,20 @@ struct InvitationForm: Sendable {
             events.append(event)
             return event
         }
-        guard case .invited(_, let link) = outcome else {
-            refuse("email", .emailTaken)
-            return try await page(draft, exchange, problems, status: .conflict)
+        switch outcome {
+        case .invited(_, let link):
+            console.auditor.countRecorded(events)
+            guard let link else { return .done(UserNotice.invited, at: console.path(.invitations)) }
+            return try await page(Draft(), exchange, link: link)
+        case .emailTaken: refuse("email", .emailTaken)
+        case .tooMany:
+            let message = LocalizedText(UserMessage.tooManyInvitations, ["count": .number(Invitation.limit)])
+            problems.append(FormProblem(exchange.words(message)))
+        case .queueFull:
+            problems.append(FormProblem(exchange.words(UserMessage.queueFull)))
+            return try await page(draft, exchange, problems, status: .serviceUnavailable)
         }
-        console.auditor.countRecorded(events)
-        guard let link else { return .done(UserNotice.invited, at: console.path(.invitations)) }
-        return try await page(Draft(), exchange, link: link)
+        return try await page(draft, exchange, problems, status: .conflict)
     }
 
     private func withdraw(_ exchange: Console.Exchange) async throws -> Reply {
@@ -79,6 +86,9 @@ struct InvitationForm: Sendable {
         let id = try form.value("invitation")
         // A form that is sent twice finds no invitation, because the first one has deleted it.
         let invitation = try await console.store.invitations().first { $0.shortID == id }
+        if let role = invitation?.role {
+            try console.administration(exchange.user, exchange.request, exchange.now).check(assigning: role)
+        }
         var events: [AuditEvent] = []
         if let invitation,
             try await console.store.withdraw(
@@ -102,7 +112,7 @@ struct InvitationForm: Sendable {
 
     private func client(_ draft: Draft) async throws -> ClientIdentifier? {
         guard let id = ClientIdentifier(draft.client.trimmingWhitespace()),
-            let client = try await console.registry.atArrival().client(id), !client.isUnregistered
+            let client = try await console.registry.atArrival().invitableClient(id)
         else { return nil }
         return client.id
     }
@@ -150,7 +160,8 @@ struct InvitationForm: Sendable {
                     id: invitation.shortID, email: invitation.email?.rawValue, isMailed: invitation.isMailed,
                     role: invitation.role.map { words($0.label) }, client: invitation.clientID.flatMap { names[$0] },
                     created: words.moment(invitation.createdAt), expires: words.moment(invitation.expiresAt),
-                    hasExpired: invitation.expiresAt <= exchange.now)
+                    hasExpired: invitation.expiresAt <= exchange.now,
+                    isWithdrawable: invitation.role.map { exchange.user.role?.mayAssign($0) == true } ?? true)
             },
             count: String(invitations.count),
             excess: invitations.count > Self.limit

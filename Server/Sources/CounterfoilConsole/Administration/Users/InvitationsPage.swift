@@ -47,5 +47,7 @@ package struct InvitationsPage: ConsolePage, Hashable {
         package var created: String
         package var expires: String
         package var hasExpired: Bool
+        /// Whether the user may withdraw it, because the user may give its role.
+        package var isWithdrawable: Bool
     }
 }

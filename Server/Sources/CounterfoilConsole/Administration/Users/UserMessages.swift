@@ -58,6 +58,8 @@ enum UserMessage: String, LocalizationKey {
     case badDays = "users.invite.bad-days"
     case noClient = "users.invite.no-app"
     case invitationExcess = "users.invite.excess"
+    case tooManyInvitations = "users.invite.too-many"
+    case queueFull = "sign-up.queue-full"
     case noOwner = "users.delete.no-owner"
     case ownsMore = "users.delete.owns-more"
     case needsRole = "users.delete.needs-role"

@@ -35,7 +35,11 @@ extension AdministrationOperation {
         },
         AdministrationOperation(
             "resumeClient", .post, "/clients/{client}/resume", .writeClients, answer: .object(ClientRecord.self)
-        ) { call in try await Clients.decide(.resume, on: try await call.anyClient(), call) },
+        ) { call in
+            let client = try await call.anyClient()
+            try call.check(changing: client)
+            return try await Clients.decide(.resume, on: client, call)
+        },
     ]
 }
 
@@ -80,6 +84,7 @@ private enum Clients {
         let client = RegisteredClient(
             id: id, type: body.type, owner: developer?.id, checked.client,
             policy: checked.policy ?? .standard(for: body.type), approval: .approved, now: call.now)
+        try call.check(changing: client)
         let (outcome, secret, record) = try await call.clients.register(client, random: call.components.random)
         switch outcome {
         case .added:
@@ -109,6 +114,7 @@ private enum Clients {
 
     static func change(_ call: AdministrationCall, _ body: ChangedClientBody) async throws -> AdministrationAnswer {
         let former = try await call.client()
+        try call.check(changing: former)
         try call.requireMatch(try ClientRecord.version(of: former))
         var draft = ClientDraft(former)
         body.change.write(into: &draft)
@@ -123,6 +129,7 @@ private enum Clients {
         var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: call.now)
         if let policy = checked.policy { client.policy = policy }
         client.owner = owner?.id
+        try call.check(changing: client)
         switch try await call.clients.change(former, to: client) {
         case .updated: return try await AdministrationAnswer(client: client.id, call)
         case .changedMeanwhile: throw ProblemError.changedMeanwhile
@@ -168,6 +175,7 @@ private enum Clients {
 
     static func addSecret(_ call: AdministrationCall) async throws -> AdministrationAnswer {
         let client = try await confidential(call)
+        try call.check(changing: client)
         guard client.keys == nil else {
             throw ProblemError.conflict(
                 "client-has-keys", nil,
@@ -211,6 +219,7 @@ private enum Clients {
                 "client-with-document", nil,
                 "The policy for unregistered clients decides about a client with a document.")
         }
+        try call.check(changing: client)
         return try await decide(.approve(revision: client.revision), on: client, call)
     }
 
@@ -274,6 +283,19 @@ extension AdministrationCall {
         return AuditEvent(
             at: now, kind, userID: user, clientID: client, requestID: request.id,
             detail: AuditEvent.administratorPrefix + detail)
+    }
+
+    /// Throws 403 if a client can get a right of the administration that the caller lacks.
+    ///
+    /// Who approves such a client, has a secret of it, or receives its codes, gets to the right.
+    func check(changing client: RegisteredClient) throws(ProblemError) {
+        var needed = Set(client.scope.tokens.compactMap(\.right))
+        needed.formUnion(client.policy.machineScope.tokens.compactMap(\.right))
+        guard !needed.isSubset(of: caller.rights.rights) else { return }
+        let names = needed.map(\.rawValue).sorted().joined(separator: ", ")
+        throw ProblemError(
+            .forbidden, "stronger-client",
+            "The app can get the rights \(names) of the administration. To change it, the caller needs these rights.")
     }
 
     /// Returns the client in the path that a person registered; throws 404 if there is none.

@@ -27,9 +27,8 @@ private enum InvitedUsers {
             throw ProblemError.conflict(
                 "sign-up-closed", nil, "The server lets no one create an account; its setting sign-up is closed.")
         }
-        try call.requireRoleRight(for: body.role)
         if let role = body.role { try call.users.check(assigning: role) }
-        if let client = body.clientID, try await call.components.registry.fresh().client(client) == nil {
+        if let client = body.clientID, try await call.components.registry.fresh().invitableClient(client) == nil {
             throw ProblemError.conflict("no-client", .member("client_id", "There is no such app."))
         }
         var draft = Invitations.Draft(
@@ -37,14 +36,22 @@ private enum InvitedUsers {
             days: body.days)
         if call.components.sendsMail, body.email != nil { draft.mailLanguage = body.language }
         var events: [AuditEvent] = []
-        let outcome = try await call.components.invitations.invite(draft, now: call.now) {
-            let event = call.event(.account, client: $0.clientID, detail: $1)
+        let outcome = try await call.components.invitations.invite(draft, now: call.now) { _, detail in
+            let event = Self.event(call, detail)
             events.append(event)
             return event
         }
-        guard case .invited(let invitation, let link) = outcome else { throw ProblemError.emailTaken }
-        call.components.auditor.countRecorded(events)
-        return try AdministrationAnswer(InvitationRecord(invitation, link: link))
+        switch outcome {
+        case .invited(let invitation, let link):
+            call.components.auditor.countRecorded(events)
+            return try AdministrationAnswer(InvitationRecord(invitation, link: link))
+        case .emailTaken: throw ProblemError.emailTaken
+        case .tooMany:
+            throw ProblemError.conflict(
+                "too-many-invitations", nil,
+                "\(Invitation.limit) invitations are not used. Withdraw some of them, or wait until they expire.")
+        case .queueFull: throw ProblemError.mailQueueFull
+        }
     }
 
     static func withdraw(_ call: AdministrationCall) async throws -> AdministrationAnswer {
@@ -52,15 +59,21 @@ private enum InvitedUsers {
         guard let invitation = try await call.store.invitations().first(where: { $0.shortID == id }) else {
             throw NotFoundError()
         }
+        if let role = invitation.role { try call.users.check(assigning: role) }
         var events: [AuditEvent] = []
-        let isWithdrawn = try await call.store.withdraw(invitation) {
-            let event = call.event(.account, detail: $0)
+        let isWithdrawn = try await call.store.withdraw(invitation) { detail in
+            let event = Self.event(call, detail)
             events.append(event)
             return event
         }
         guard isWithdrawn else { throw NotFoundError() }
         call.components.auditor.countRecorded(events)
         return .none
+    }
+
+    /// Creates an event of the caller about the account of another person, who has none yet.
+    private static func event(_ call: AdministrationCall, _ detail: String) -> AuditEvent {
+        call.event(.account, detail: AuditEvent.otherAccountPrefix + detail)
     }
 }
 

@@ -95,7 +95,8 @@ private enum Access {
         switch try await call.users.setPassword(hash, isTemporary: body.mustChangePassword, of: user) {
         case .reset: return .none
         case .permissionOutdated:
-            throw ProblemError.conflict("changed-meanwhile", nil, "The password was changed at the same time.")
+            throw ProblemError.conflict(
+                "changed-meanwhile", nil, "The password or the role was changed at the same time.")
         case .userNotActive: throw ProblemError.userDisabled
         }
     }

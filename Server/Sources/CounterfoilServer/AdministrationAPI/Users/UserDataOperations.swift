@@ -7,10 +7,12 @@ extension AdministrationOperation {
     /// The operations on the data of users as a whole.
     static let userData: [AdministrationOperation] = [
         AdministrationOperation(
-            "exportUser", .get, "/users/{user}/export", .readUsers, answer: .object(UserExportDocument.self)
+            "exportUser", .get, "/users/{user}/export", .writeUsers, answer: .object(UserExportDocument.self)
         ) { call in
             let user = try await call.user()
-            return try AdministrationAnswer(try await UserExportDocument(of: user, in: call.store, at: call.now))
+            let document = try await UserExportDocument(of: user, in: call.store, at: call.now)
+            try await call.users.noteExport(of: user.id)
+            return try AdministrationAnswer(document)
         },
         AdministrationOperation(
             "previewDeletion", .get, "/users/{user}/deletion", .readUsers, answer: .object(RemovalDocument.self)

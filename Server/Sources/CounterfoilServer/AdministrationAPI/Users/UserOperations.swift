@@ -88,7 +88,7 @@ private enum Accounts {
     }
 
     static func create(_ call: AdministrationCall, _ body: NewAccountBody) async throws -> AdministrationAnswer {
-        try call.requireRoleRight(for: body.role)
+        if let role = body.role { try call.users.check(assigning: role) }
         guard let username = Username(body.username) else { throw NotFoundError() }
         var hash: PasswordHash?
         if let typed = body.password {
@@ -123,7 +123,7 @@ private enum Accounts {
     }
 
     static func setRole(_ call: AdministrationCall, _ body: RoleBody) async throws -> AdministrationAnswer {
-        let user = try await call.changeableUser()
+        let user = try await call.user()
         return try await answer(try await call.users.setRole(body.role, of: user.id), user, call)
     }
 
@@ -141,16 +141,6 @@ private enum Accounts {
     }
 }
 
-extension AdministrationCall {
-    /// Throws 403 if an account is to get a role, and the caller may not give roles.
-    func requireRoleRight(for role: UserRole?) throws(ProblemError) {
-        guard role == nil || caller.has(.writeRoles) else {
-            throw ProblemError(
-                .forbidden, "missing-right", "A role needs the right and the scope roles:write, too.")
-        }
-    }
-}
-
 extension ProblemError {
     /// Creates the error of a request that contradicts what is stored.
     static func conflict(_ kind: String, _ part: ProblemDetails.Part?, _ detail: String? = nil) -> ProblemError {
@@ -161,6 +151,10 @@ extension ProblemError {
     }
 
     static let emailTaken = conflict("email-taken", .member("email", "Another user has it."))
+
+    /// The error if a mail cannot be queued.
+    static let mailQueueFull = ProblemError(
+        .serviceUnavailable, "mail-queue-full", "Too many mails wait to be sent; try again later.")
 
     static let lastOwner = conflict("last-owner", nil, "No other owner could sign in; nothing was changed.")
 }
