@@ -98,8 +98,9 @@ public struct WebhookNotifier: Sendable {
     private func proceed(_ webhook: Webhook, until end: ContinuousClock.Instant) async throws {
         let reader = EventReader(store, serverKey: serverKey)
         var webhook = webhook
+        let omitted = webhook.types.isEmpty ? EventType.ofStrangers : []
         while ContinuousClock.now < end, !Task.isCancelled {
-            let page = try await reader.read(after: webhook.cursor, types: Set(webhook.types))
+            let page = try await reader.read(after: webhook.cursor, types: Set(webhook.types), omitting: omitted)
             if let missed = page.missedThrough, missed > webhook.missedThrough ?? 0 {
                 try await note(missed, of: &webhook)
             }
