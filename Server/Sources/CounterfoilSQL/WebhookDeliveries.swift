@@ -24,15 +24,16 @@ extension SQLStore {
     public func takeWebhooks(
         by holder: LeaseHolder, dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [TakenWebhook] {
-        // Most calls find nothing due. They end after this read, without the write lock.
+        // Most calls find nothing due. They end after this read, without the write lock. A webhook that only a newer
+        // version can read is left to it.
         let due = try await read { database in
-            try database.all(Webhook.due, now.microseconds, later.microseconds, limit) { columns in
-                try columns.text()
-            }
+            try database.list(
+                Webhook.due, now.microseconds, later.microseconds, atMost: limit, noting: unsupported,
+                read: Webhook.init(_:))
         }
         guard !due.isEmpty else { return [] }
         return try await commit { database in
-            try due.compactMap { id in
+            try due.map(\.id.rawValue).compactMap { id in
                 let isTaken = try database.run(
                     """
                     UPDATE webhooks SET holder = ?4, leased_until = ?3
@@ -50,24 +51,31 @@ extension SQLStore {
         }
     }
 
-    /// Records what happened to an event, and returns true if the caller has the lease and the webhook is active.
+    /// Records what happened to an event, and returns true if the caller has the lease.
     public func settleWebhook(
         _ id: WebhookIdentifier, _ settlement: WebhookSettlement, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool {
-        try await commit { database in
+        let endings: DeclaredEndings = if case .disabled = settlement { .sometimes(.webhook) } else { .none }
+        return try await commit(ending: endings) { database in
             guard try database.settle(id, settlement, by: Data(holder.bytes)) else { return false }
             return try database.answers(
-                "SELECT EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND holder = ?2 AND state = 'active')",
-                id.rawValue, Data(holder.bytes)) == [true]
+                "SELECT EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND holder = ?2)", id.rawValue,
+                Data(holder.bytes)) == [true]
         }
     }
 
     /// Ends the lease of a webhook, if the caller has it.
-    public func returnWebhook(_ id: WebhookIdentifier, by holder: LeaseHolder) async throws(StoreFault) {
+    public func returnWebhook(
+        _ id: WebhookIdentifier, by holder: LeaseHolder, at time: Date
+    ) async throws(StoreFault) {
         _ = try await commit { database in
             try database.run(
-                "UPDATE webhooks SET holder = NULL, leased_until = NULL WHERE id = ?1 AND holder = ?2", id.rawValue,
-                Data(holder.bytes))
+                """
+                UPDATE webhooks SET holder = NULL, leased_until = NULL,
+                    due_at = CASE WHEN due_at < ?3 THEN ?3 ELSE due_at END
+                WHERE id = ?1 AND holder = ?2
+                """,
+                id.rawValue, Data(holder.bytes), time.microseconds)
         }
     }
 
@@ -105,15 +113,21 @@ extension SQLConnection {
         }
         switch settlement {
         case .passed(let former, let cursor, let attempt):
-            try send(
-                """
+            let moves = """
                 UPDATE webhooks SET sent_through = ?3, failures = 0, failing_since = NULL
                 WHERE id = ?1 AND sent_through = ?2
-                """,
-                id.rawValue, former, cursor)
-            if let attempt { try record(attempt, of: id) }
+                """
+            if let attempt {
+                // The receiver has the event, also if the caller has lost the lease.
+                try send(moves, id.rawValue, former, cursor)
+                try record(attempt, of: id)
+            } else {
+                // Without the lease, the caller may have passed over events of types that the webhook has got since.
+                try send(moves + " AND holder = ?4", id.rawValue, former, cursor, holder)
+            }
         case .missed(let seal):
-            try send("UPDATE webhooks SET missed_through = ?2 WHERE id = ?1", id.rawValue, seal)
+            try send(
+                "UPDATE webhooks SET missed_through = ?2 WHERE id = ?1 AND holder = ?3", id.rawValue, seal, holder)
         case .failed(let attempt, let retryAt):
             try send(
                 """
@@ -126,7 +140,8 @@ extension SQLConnection {
             let isDisabled = try run(
                 """
                 UPDATE webhooks SET state = ?3, failures = failures + 1,
-                    failing_since = coalesce(failing_since, ?4), revision = revision + 1
+                    failing_since = coalesce(failing_since, ?4), revision = revision + 1, holder = NULL,
+                    leased_until = NULL
                 WHERE id = ?1 AND holder = ?2 AND state = 'active'
                 """,
                 id.rawValue, holder, state.rawValue, attempt.at.microseconds)
@@ -169,16 +184,16 @@ extension SQLConnection {
 }
 
 extension Webhook {
-    /// The query for ?3 webhooks that have something to send at the time ?1.
+    /// The query for the webhooks that have something to send at the time ?1, the one that waits longest first.
     ///
     /// A lease that ends after ?2 is from before the clock was set back.
     static let due = """
-        SELECT id FROM webhooks
+        SELECT \(columns) FROM webhooks
         WHERE (leased_until IS NULL OR leased_until <= ?1 OR leased_until > ?2)
             AND ((
                 state = 'active' AND due_at <= ?1
                 AND sent_through < coalesce((SELECT max(number) FROM audit_seals), 0)
             ) OR EXISTS (SELECT 1 FROM webhook_resends WHERE webhook_resends.webhook_id = webhooks.id))
-        ORDER BY due_at, id LIMIT ?3
+        ORDER BY due_at, id
         """
 }

@@ -38,7 +38,7 @@ extension SQLStore {
     public func updateWebhook(
         _ webhook: Webhook, from former: Webhook, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateWebhookOutcome {
-        try await commit(ending: .sometimes(.webhook), recording: events) { database in
+        try await commit(ending: .usually(.webhook), recording: events) { database in
             let revision = try database.first(
                 "SELECT revision FROM webhooks WHERE id = ?", former.id.rawValue
             ) { columns in try columns.integer() }
@@ -47,7 +47,7 @@ extension SQLStore {
             try database.send(
                 """
                 UPDATE webhooks SET url = ?2, label = ?3, types = ?4, secret = ?5, former_secret = ?6,
-                    former_secret_until = ?7, state = ?8, revision = revision + 1
+                    former_secret_until = ?7, state = ?8, revision = revision + 1, holder = NULL, leased_until = NULL
                 WHERE id = ?1
                 """,
                 former.id.rawValue,
@@ -72,7 +72,7 @@ extension SQLStore {
     public func moveWebhook(
         _ id: WebhookIdentifier, to cursor: Int, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> Bool {
-        try await commit(recording: events) { database in
+        try await commit(ending: .usually(.webhook), recording: events) { database in
             try database.run(
                 """
                 UPDATE webhooks SET sent_through = ?2, due_at = ?3, failures = 0, failing_since = NULL,
@@ -162,8 +162,9 @@ extension SQLStore {
 extension SQLConnection {
     /// Keeps the encrypted identifier of a deleted user while the receivers of webhooks learn of the deletion.
     func keepSubject(of terms: RemovalTerms, at time: Date) throws {
-        guard try answers("SELECT EXISTS (SELECT 1 FROM webhooks WHERE state IN ('active', 'paused'))") == [true]
-        else { return }
+        // A webhook that is disabled for failures can be resumed.
+        let isNeeded = "SELECT EXISTS (SELECT 1 FROM webhooks WHERE state IN ('active', 'paused', 'failing'))"
+        guard try answers(isNeeded) == [true] else { return }
         try send(
             """
             INSERT INTO removed_subjects (pseudonym, sealed, expires_at) VALUES (?1, ?2, ?3)
@@ -186,12 +187,16 @@ extension Webhook {
 
     /// The query for the first seal among the events from the time ?1.
     ///
-    /// An event can be sealed after a later one, but not after one that is later by more than the settling time.
+    /// An event can be sealed after a later one, but not after one that is later by more than the settling time. An
+    /// event without a seal is no event for a webhook.
     static let firstSeal = """
         SELECT min(audit_seals.number) FROM audit JOIN audit_seals ON audit_seals.entry = audit.number
         WHERE audit.at >= ?1
-            AND audit.at <= (SELECT min(later.at) FROM audit AS later WHERE later.at >= ?1)
-                + \(Int(AuditPosition.settlingTime)) * 1000000
+            AND audit.at <= (
+                SELECT later.at FROM audit AS later
+                WHERE later.at >= ?1 AND EXISTS (SELECT 1 FROM audit_seals WHERE audit_seals.entry = later.number)
+                ORDER BY later.at LIMIT 1
+            ) + \(Int(AuditPosition.settlingTime)) * 1000000
         """
 
     /// The query for the time of the oldest event that a webhook with a condition has not got.

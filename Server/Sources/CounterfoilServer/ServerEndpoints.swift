@@ -144,7 +144,7 @@ extension ServerComponents {
 
     private var introspection: IntrospectionEndpoint {
         IntrospectionEndpoint(
-            issuer: settings.issuer,
+            settings: settings,
             callers: IntrospectionAuthenticator(clients: authenticator, registry: registry), registry: registry,
             store: store, accessTokens: knownAccessTokens, keys: keys, wallClock: wallClock)
     }

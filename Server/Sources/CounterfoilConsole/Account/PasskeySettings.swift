@@ -140,8 +140,8 @@ struct PasskeySettings: Sendable {
         let action = console.path(.passkeys)
         let ticket = console.ticket(exchange, for: action)
         let options = ceremonies.creationOptions(
-            for: exchange.user, with: passkeys, siteName: site.name.description, answering: ticket,
-            isUpgrade: isUpgrade)
+            for: exchange.user, with: passkeys + (try await console.store.securityKeys(of: exchange.user.id)),
+            siteName: site.name.description, answering: ticket, isUpgrade: isUpgrade)
         return PasskeyOffer(options: options, action: action, ticket: ticket)
     }
 

@@ -183,8 +183,10 @@ package struct EndingTrigger: Sendable {
             .update(columns: "revision", condition: "NEW.revision <> OLD.revision"), subject: .text("id")),
         EndingTrigger(.signingKey, "signing_keys", .deletion, subject: .text("id")),
         EndingTrigger(.webhook, "webhooks", .deletion, subject: .text("id")),
+        // A new form of the same secret, encrypted with another server key, has the former revision.
         EndingTrigger(
-            .webhook, "webhooks", .update(columns: "url", condition: "NEW.url <> OLD.url"), subject: .text("id")),
+            .webhook, "webhooks", .update(columns: "revision", condition: "NEW.revision <> OLD.revision"),
+            subject: .text("id")),
     ]
 
     /// The statements that create the triggers, in their order.

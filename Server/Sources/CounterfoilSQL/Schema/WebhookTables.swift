@@ -5,7 +5,7 @@ extension StoreSchema {
             id TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
             url TEXT NOT NULL,
             label TEXT NOT NULL,
-            -- The names of the event types; empty for all.
+            -- The names of the event types; empty for all but the refusals that strangers can cause without limit.
             types TEXT NOT NULL,
             -- The secrets, encrypted with the server key.
             secret BLOB NOT NULL,

@@ -69,16 +69,18 @@ extension ValidatedAuthorization {
     /// The scopes that cover individually requested claims (OpenID Connect Core §5.5), in addition to
     /// ``scope``.
     ///
-    /// Claims of scopes that the client is not registered for are ignored.
+    /// Claims of scopes that the client is not registered for are ignored, and so are those of a scope of an API that
+    /// the request does not name.
     var claimScope: Scope {
         // OpenID Connect Core §3.1.2.1: without `openid` there is neither an ID token nor UserInfo.
         guard scope.contains(.openID), let claims = request.claims?.claims else { return Scope() }
         var covering = UserClaims.scope(covering: claims.idToken.union(claims.userInfo)).intersection(client.scope)
             .subtracting(scope)
+        let candidates = client.scope.intersection(scopeClaims.scope.union(named.scope))
         for (place, names) in [(ReleasedClaims.Place.idToken, claims.idToken), (.userInfo, claims.userInfo)] {
             let covered = scope.union(covering)
             covering = covering.union(
-                scopeClaims.scope(covering: names, in: place, within: client.scope, besides: covered))
+                scopeClaims.scope(covering: names, in: place, within: candidates, besides: covered))
         }
         return covering
     }

@@ -49,7 +49,13 @@ struct SignInEndpoint: Sendable {
     /// Returns the page that offers a passkey; nil if something else comes first, or if the user gets no offer.
     private func offerPasskey(_ exchange: AuthorizationExchange, _ session: LiveSession) async throws -> Reply? {
         let step = try await flow.next(for: exchange, session: session, signedInForThis: true)
-        guard step.allowsPasskeyOffer, !exchange.authorization.request.prompt.contains(.none) else { return nil }
+        let authorization = exchange.authorization
+        let asked = AskedContexts(of: authorization.request, by: authorization.client)
+        // With a passkey, a request for a stronger sign-in would continue with a confirmation that the user did not
+        // need before. And a request with `max_age` would ask for the password again after a user who takes long.
+        guard step.allowsPasskeyOffer, !authorization.request.prompt.contains(.none),
+            authorization.request.maxAge == nil, !InteractionPolicy.weighsMeans(of: session, for: asked)
+        else { return nil }
         return try await pages.signInForm.passkeyOffers.offer(
             to: session,
             PasskeyOfferQuestion(

@@ -53,9 +53,11 @@ package struct EventReader: Sendable {
     /// - Parameters:
     ///   - cursor: The position; 0 begins with the oldest event.
     ///   - types: The names of the types to read; empty for all.
+    ///   - omitted: The types that are left out.
     ///   - limit: The maximum number of events.
     package func read(
-        after cursor: Int, types: Set<String> = [], limit: Int = EventReader.page
+        after cursor: Int, types: Set<String> = [], omitting omitted: Set<EventType> = [],
+        limit: Int = EventReader.page
     ) async throws(StoreFault) -> Page {
         // The beginning is read first: what is deleted afterwards is missing among the seals.
         let start = try await store.auditChainEnds().start?.seal ?? 0
@@ -67,7 +69,7 @@ package struct EventReader: Sendable {
             if let record = pair.record {
                 let document = EventDocument(
                     pair.seal, record, user: record.userID.map { users[$0] ?? $0 })
-                if types.isEmpty || types.contains(document.type.rawValue) {
+                if types.isEmpty || types.contains(document.type.rawValue), !omitted.contains(document.type) {
                     guard page.events.count < limit else {
                         page.hasMore = true
                         return page

@@ -49,6 +49,30 @@ package struct EventType: RawRepresentable, Sendable, Hashable {
         return Set(names).sorted().map { EventType(rawValue: $0) }
     }()
 
+    /// The types of the refusals that strangers can cause without limit.
+    ///
+    /// Each event waits for the previous one. So these would delay the others, and a webhook gets them only if an
+    /// administrator chooses them.
+    package static let ofStrangers: Set<EventType> = Set(
+        [refused.rawValue, "request.throttled", "session.refused", "client.authentication_failed", "code.refused"].map {
+            EventType(rawValue: $0)
+        })
+
+    /// The types that a webhook gets.
+    package enum Choice: Sendable, Hashable {
+        case all
+        /// All but ``EventType/ofStrangers``.
+        case usual
+        case named([String])
+
+        package init(of webhook: Webhook) {
+            self =
+                if webhook.types.isEmpty { .usual } else if webhook.types.count == allCases.count { .all } else {
+                    .named(webhook.types)
+                }
+        }
+    }
+
     /// Creates the type with a name; nil if this version sends no such type.
     package init?(known name: String) {
         guard let type = Self.allCases.first(where: { $0.rawValue == name }) else { return nil }

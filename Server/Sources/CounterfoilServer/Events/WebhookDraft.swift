@@ -6,7 +6,7 @@ import Foundation
 package struct WebhookDraft: Sendable, Hashable {
     package var url = ""
     package var label = ""
-    /// The names of the event types; empty for all.
+    /// The names of the event types; empty for all but ``EventType/ofStrangers``.
     package var types: [String] = []
 
     /// Creates an empty draft.

@@ -27,7 +27,15 @@ public struct WebhookNotifier: Sendable {
     let logger: Logger
     let clock: @Sendable () -> Date
     let wallClock: @Sendable () -> Date
-    let holder = LeaseHolder()
+
+    /// A webhook that this process has taken, with a holder of its own: after a change of the webhook, the process can
+    /// take it again while the former turn waits for an answer.
+    private struct Turn: Sendable {
+        let taken: TakenWebhook
+        let holder: LeaseHolder
+        let end = ContinuousClock.now + WebhookNotifier.turn
+        var goesOn: Bool { ContinuousClock.now < end && !Task.isCancelled }
+    }
 
     /// Sends events until its task is cancelled.
     public func run() async {
@@ -42,10 +50,10 @@ public struct WebhookNotifier: Sendable {
                 wake.finish()
             }
             for await _ in wakes {
-                for taken in await take(atMost: Self.width - inFlight.count.withLock { $0 }) {
+                for turn in await take(atMost: Self.width - inFlight.count.withLock { $0 }) {
                     inFlight.count.withLock { $0 += 1 }
                     group.addTask {
-                        await deliver(taken)
+                        await deliver(in: turn)
                         inFlight.count.withLock { $0 -= 1 }
                         wake.yield()
                     }
@@ -59,7 +67,7 @@ public struct WebhookNotifier: Sendable {
     package func deliverDue() async -> Int {
         let due = await take(atMost: Self.width)
         await withDiscardingTaskGroup { group in
-            for taken in due { group.addTask { await deliver(taken) } }
+            for turn in due { group.addTask { await deliver(in: turn) } }
         }
         return due.count
     }
@@ -68,48 +76,49 @@ public struct WebhookNotifier: Sendable {
         let count = Mutex(0)
     }
 
-    private func take(atMost limit: Int) async -> [TakenWebhook] {
+    private func take(atMost limit: Int) async -> [Turn] {
         guard limit > 0 else { return [] }
-        let now = clock()
+        let (now, holder) = (clock(), LeaseHolder())
         do {
             return try await store.takeWebhooks(
-                by: holder, dueAt: now, until: now.addingTimeInterval(Self.lease), limit: limit)
+                by: holder, dueAt: now, until: now.addingTimeInterval(Self.lease), limit: limit
+            ).map { Turn(taken: $0, holder: holder) }
         } catch {
             logger.error("failed to read due webhooks", metadata: ["error": "\(error)"])
             return []
         }
     }
 
-    private func deliver(_ taken: TakenWebhook) async {
-        let webhook = taken.webhook
-        let end = ContinuousClock.now + Self.turn
+    private func deliver(in turn: Turn) async {
+        let webhook = turn.taken.webhook
         do {
-            try await resend(taken.resends, to: webhook, until: end)
-            if webhook.state == .active, webhook.dueAt <= clock() { try await proceed(webhook, until: end) }
+            guard try await resend(in: turn) else { return }
+            if webhook.state == .active, webhook.dueAt <= clock() { try await proceed(in: turn) }
+            try await store.returnWebhook(webhook.id, by: turn.holder, at: clock())
         } catch {
+            // The lease ends by itself. Until then, the receiver does not get the same event again.
             logger.error(
                 "failed to process a webhook", metadata: ["webhook": "\(webhook.id)", "error": "\(error)"])
         }
-        // After a fault of the store, the lease ends by itself.
-        try? await store.returnWebhook(webhook.id, by: holder)
     }
 
     /// Sends the events after the cursor until one fails, the log ends, or the turn ends.
-    private func proceed(_ webhook: Webhook, until end: ContinuousClock.Instant) async throws {
+    private func proceed(in turn: Turn) async throws {
         let reader = EventReader(store, serverKey: serverKey)
-        var webhook = webhook
-        while ContinuousClock.now < end, !Task.isCancelled {
-            let page = try await reader.read(after: webhook.cursor, types: Set(webhook.types))
+        var webhook = turn.taken.webhook
+        let omitted = webhook.types.isEmpty ? EventType.ofStrangers : []
+        while turn.goesOn {
+            let page = try await reader.read(after: webhook.cursor, types: Set(webhook.types), omitting: omitted)
             if let missed = page.missedThrough, missed > webhook.missedThrough ?? 0 {
-                try await note(missed, of: &webhook)
+                try await note(missed, of: &webhook, by: turn.holder)
             }
             for event in page.events {
-                guard try await send(event, to: &webhook), ContinuousClock.now < end, !Task.isCancelled else { return }
+                guard try await send(event, to: &webhook, by: turn.holder), turn.goesOn else { return }
             }
             if page.cursor > webhook.cursor {
                 guard
                     try await store.settleWebhook(
-                        webhook.id, .passed(from: webhook.cursor, to: page.cursor, nil), by: holder)
+                        webhook.id, .passed(from: webhook.cursor, to: page.cursor, nil), by: turn.holder)
                 else { return }
                 webhook.cursor = page.cursor
             }
@@ -117,7 +126,7 @@ public struct WebhookNotifier: Sendable {
         }
     }
 
-    private func note(_ missed: Int, of webhook: inout Webhook) async throws {
+    private func note(_ missed: Int, of webhook: inout Webhook, by holder: LeaseHolder) async throws {
         metrics.count(.webhookEventsMissed)
         logger.error(
             "events were deleted from the audit log before a webhook got them", metadata: ["webhook": "\(webhook.id)"])
@@ -126,7 +135,9 @@ public struct WebhookNotifier: Sendable {
     }
 
     /// Sends one event, and records the outcome; returns true if the next one may follow.
-    private func send(_ event: EventDocument, to webhook: inout Webhook) async throws -> Bool {
+    private func send(
+        _ event: EventDocument, to webhook: inout Webhook, by holder: LeaseHolder
+    ) async throws -> Bool {
         let now = clock()
         let (outcome, duration) = try await attempt(event, to: webhook)
         guard let attempt = record(outcome, of: event, to: webhook, at: now, after: duration) else { return false }
@@ -156,26 +167,29 @@ public struct WebhookNotifier: Sendable {
         return false
     }
 
-    /// Sends events that administrators want sent again, each once.
-    private func resend(
-        _ seals: [Int], to webhook: Webhook, until end: ContinuousClock.Instant
-    ) async throws {
+    /// Sends events that administrators want sent again, each once; returns false if the lease has ended.
+    private func resend(in turn: Turn) async throws -> Bool {
         let reader = EventReader(store, serverKey: serverKey)
-        for seal in seals where ContinuousClock.now < end && !Task.isCancelled {
+        let webhook = turn.taken.webhook
+        func settle(_ attempt: WebhookAttempt) async throws(StoreFault) -> Bool {
+            try await store.settleWebhook(webhook.id, .resent(attempt), by: turn.holder)
+        }
+        for seal in turn.taken.resends where turn.goesOn {
             let now = clock()
             guard let event = try await reader.event(seal) else {
                 let deleted = WebhookAttempt(
                     seal: seal, eventID: "", type: "", at: now, milliseconds: 0, status: nil, failure: "deleted",
                     isResend: true)
-                _ = try await store.settleWebhook(webhook.id, .resent(deleted), by: holder)
+                guard try await settle(deleted) else { return false }
                 continue
             }
             let (outcome, duration) = try await attempt(event, to: webhook)
             guard let attempt = record(outcome, of: event, to: webhook, at: now, after: duration, isResend: true)
-            else { return }
+            else { return true }
             metrics.count(attempt.isDelivered ? .webhookDelivered : .webhookFailed)
-            _ = try await store.settleWebhook(webhook.id, .resent(attempt), by: holder)
+            guard try await settle(attempt) else { return false }
         }
+        return true
     }
 
     /// Posts an event once.

@@ -8,7 +8,7 @@ import HTTPTypes
 ///
 /// The response is JSON or, if the caller accepts it, a signed JWT (RFC 9701).
 struct IntrospectionEndpoint: Sendable {
-    let issuer: Issuer
+    let settings: ServerSettings
     let callers: IntrospectionAuthenticator
     let registry: CachedRegistry
     let store: any GrantStore & UserAttributeStore
@@ -76,9 +76,11 @@ struct IntrospectionEndpoint: Sendable {
                 keyThumbprint: claims.keyThumbprint
             ))
         guard case .user(let facts) = standing.subject else { return Answer(response: response) }
+        let registry = try await registry.atArrival()
+        let scopes = try await registry.scopeClaims()
+        let released = try await registry.releasable(scope, to: claims.clientID, by: scopes, settings)
         let release = ClaimRelease(
-            scopes: try await registry.atArrival().scopeClaims(), requested: RequestedClaims(), scope: scope,
-            accessScope: scope, claimScope: Scope())
+            scopes: scopes, requested: RequestedClaims(), scope: released, accessScope: released, claimScope: Scope())
         return Answer(
             response: response, user: try await store.claims(in: .accessToken, about: facts.user, by: release))
     }
@@ -113,7 +115,7 @@ struct IntrospectionEndpoint: Sendable {
         guard let key = keys.key(for: .es256) else { throw TokenIssuer.KeyMissing(algorithm: .es256) }
         var writer = JSONWriter(reservingCapacity: 1024)
         try writer.object { writer in
-            writer.member("iss", issuer.rawValue)
+            writer.member("iss", settings.issuer.rawValue)
             writer.member("aud", caller.clientID.rawValue)
             writer.member("iat", Int64(wallClock().timeIntervalSince1970))
             try writer.member("token_introspection", object: { writer in try answer.write(to: &writer) })

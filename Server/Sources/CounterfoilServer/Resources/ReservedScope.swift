@@ -28,4 +28,15 @@ extension RegistryReader {
         let policy = try await effectiveUnregisteredClientPolicy(settings)
         return scope.intersection(policy.requestableScope(of: try await scopes()))
     }
+    /// Returns the part of a granted scope whose claims a client may have now.
+    ///
+    /// A token keeps a scope that has become reserved, but the claims of the scope are not released any more.
+    func releasable(
+        _ scope: Scope, to client: ClientIdentifier, by claims: ScopeClaims, _ settings: ServerSettings
+    ) async throws(StoreFault) -> Scope {
+        let releasing = scope.intersection(claims.releasing)
+        guard !releasing.isEmpty else { return scope }
+        guard let client = try await self.client(client) else { return scope.subtracting(releasing) }
+        return scope.subtracting(releasing.subtracting(try await permitted(releasing, to: client, settings)))
+    }
 }

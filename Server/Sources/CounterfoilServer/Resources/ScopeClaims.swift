@@ -19,6 +19,9 @@ struct ScopeClaims: Sendable {
             }.map(\.token))
     }
 
+    /// Every scope with claims.
+    var releasing: Scope { Scope(Array(releases.keys)) }
+
     /// Returns the names of the claims that a scope releases in a place.
     func names(for scope: Scope, in place: ReleasedClaims.Place) -> Set<String> {
         guard !releases.isEmpty else { return [] }
@@ -33,7 +36,7 @@ struct ScopeClaims: Sendable {
     /// - Parameters:
     ///   - names: The names of the claims, of which those that no scope covers are ignored.
     ///   - place: The place of the claims.
-    ///   - scope: The scopes that the client may have.
+    ///   - scope: The scopes that the client may have in this request.
     ///   - covered: The scopes that the request has.
     func scope(
         covering names: Set<String>, in place: ReleasedClaims.Place, within scope: Scope, besides covered: Scope

@@ -231,7 +231,7 @@ package struct SignInForm: Sendable {
     /// The form with which a user creates a first passkey after the sign-in.
     package var passkeyOffers: PasskeyOfferForm {
         PasskeyOfferForm(
-            settings: settings, store: passkeys.store, tickets: tickets, auditor: auditor, random: random)
+            settings: settings, store: secondFactors.store, tickets: tickets, auditor: auditor, random: random)
     }
 
     /// Returns the token of the browser cookie, which binds forms to the browser before a sign-in.

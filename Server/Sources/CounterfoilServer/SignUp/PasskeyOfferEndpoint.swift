@@ -16,7 +16,9 @@ struct PasskeyOfferEndpoint: Sendable {
     private func respond(to request: IncomingRequest, now: Date) async throws -> AuthorizationOutcome {
         let posted = try PageForm(request, issuer: continuation.flow.settings.issuer)
         guard let session = try await continuation.sessions.current(request, now: now) else {
-            return .page(.seeOther(continuation.signInPath))
+            // The user signs in again, for the same request.
+            guard let door = SignInDoor(rawValue: try posted.value("door")) else { throw PageProblem.fromElsewhere }
+            return .page(.seeOther(continuation.address(try posted.value("request"), at: door)))
         }
         let question = try form.question(
             posted, of: session, again: { continuation.address($0.request, at: $0.door) }, now: now)
@@ -36,7 +38,21 @@ struct PasskeyOfferEndpoint: Sendable {
         _ posted: PageForm, _ question: PasskeyOfferQuestion, _ session: LiveSession, _ request: IncomingRequest,
         _ now: Date, isUpgrade: Bool = false
     ) async throws -> AuthorizationOutcome? {
-        try await form.create(posted, answering: question, isUpgrade: isUpgrade, for: session, on: request, now: now)
-            .map(AuthorizationOutcome.page)
+        try await form.create(
+            posted, answering: question, isUpgrade: isUpgrade, for: session,
+            naming: { await clientName(question, posted, request, now) }, on: request, now: now
+        ).map(AuthorizationOutcome.page)
+    }
+
+    /// Returns the name of the client to which the user continues; nil for none, or if the request has ended.
+    private func clientName(
+        _ question: PasskeyOfferQuestion, _ posted: PageForm, _ request: IncomingRequest, _ now: Date
+    ) async -> DisplayName? {
+        let flow = continuation.flow
+        guard question.door == .authorization, let parameters = try? posted.pendingRequestParameters(),
+            let target = try? await flow.receiveAgain(parameters, in: request, now: now),
+            let authorization = try? await flow.validate(target, now: now)
+        else { return nil }
+        return AuthorizationExchange(authorization: authorization, request: request, now: now).clientName
     }
 }

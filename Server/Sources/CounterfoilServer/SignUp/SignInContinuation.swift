@@ -22,8 +22,10 @@ struct SignInContinuation: Sendable {
     func proceed(
         to door: SignInDoor, _ posted: PageForm, isSignedInForThis: Bool, _ request: IncomingRequest, now: Date
     ) async throws -> AuthorizationOutcome {
-        guard let session = try await sessions.current(request, now: now) else { return .page(.seeOther(signInPath)) }
         let pendingRequest = try posted.value("request")
+        guard let session = try await sessions.current(request, now: now) else {
+            return .page(.seeOther(address(pendingRequest, at: door)))
+        }
         switch door {
         case .console: return .page(.seeOther(signIn(to: pendingRequest)))
         case .device:

@@ -43,8 +43,10 @@ struct UserInfoEndpoint: Sendable {
                 .insufficientScope, "the access token does not have the scope openid", scope: Scope([.openID]))
         }
         let registry = try await registry.atArrival()
+        let scopes = try await registry.scopeClaims()
+        let released = try await registry.releasable(scope, to: facts.grant.clientID, by: scopes, settings)
         let release = ClaimRelease(
-            scopes: try await registry.scopeClaims(), requested: facts.grant.claims, scope: scope, accessScope: scope,
+            scopes: scopes, requested: facts.grant.claims, scope: released, accessScope: released,
             claimScope: try await claimScope(of: facts.grant))
         let claims = try await store.claims(in: .userInfo, about: facts.user, by: release)
         // OpenID Connect Core §5.3.2: `sub` is always present and the same as in the ID token.

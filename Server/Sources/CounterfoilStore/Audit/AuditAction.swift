@@ -26,6 +26,8 @@ extension AuditEvent {
         public static let passkeyAdded = Action(rawValue: "user.passkey_added")
         /// A passkey was deleted.
         public static let passkeyRemoved = Action(rawValue: "user.passkey_removed")
+        /// A user was offered a passkey after a sign-in.
+        public static let passkeyOffered = Action(rawValue: "user.passkey_offered")
         /// A second factor or a security key was set up.
         public static let secondFactorAdded = Action(rawValue: "user.second_factor_added")
         /// A second factor or a security key was removed.
@@ -84,9 +86,9 @@ extension AuditEvent {
         /// Every action that this version records.
         public static let allCases: [Action] = [
             .userCreated, .userDisabled, .userEnabled, .userDeleted, .userRoleChanged, .userEmailChanged,
-            .passkeyAdded, .passkeyRemoved, .secondFactorAdded, .secondFactorRemoved, .userLinkCreated,
-            .userInvited, .invitationWithdrawn, .termsAccepted, .clientSignedIn, .administrationActed, .clientCreated,
-            .clientDeleted, .clientApproved, .clientSuspended, .clientResumed,
+            .passkeyAdded, .passkeyRemoved, .passkeyOffered, .secondFactorAdded, .secondFactorRemoved,
+            .userLinkCreated, .userInvited, .invitationWithdrawn, .termsAccepted, .clientSignedIn,
+            .administrationActed, .clientCreated, .clientDeleted, .clientApproved, .clientSuspended, .clientResumed,
             .clientSecretCreated, .clientSecretDeleted, .scopeCreated, .scopeChanged, .scopeDeleted, .apiCreated,
             .apiChanged, .apiSecretReplaced, .apiDeleted, .webhookCreated, .webhookChanged, .webhookDisabled,
             .webhookSecretReplaced, .webhookDeleted,

@@ -14,7 +14,8 @@ public protocol WebhookStore: Sendable {
     func addWebhook(_ webhook: Webhook, recording events: [AuditEvent]) async throws(StoreFault) -> AddWebhookOutcome
     /// Changes the registration, the secrets and the state of a webhook, if its revision is still that of `former`.
     ///
-    /// A webhook that becomes active is due at `time`, without failures. The progress is not changed otherwise.
+    /// A webhook that becomes active is due at `time`, without failures. The progress is not changed otherwise. The
+    /// lease ends, so that a server which sends to the webhook as it was stops after its attempt.
     func updateWebhook(
         _ webhook: Webhook, from former: Webhook, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateWebhookOutcome
@@ -31,7 +32,7 @@ public protocol WebhookStore: Sendable {
         _ seal: Int, to id: WebhookIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ResendEventOutcome
     /// Takes at most `limit` webhooks that are due and not at the end of the log, or have events to send again, so that
-    /// no other caller takes them before `later`.
+    /// no other caller takes them before `later`. A webhook with a value that this version does not know is left out.
     func takeWebhooks(
         by holder: LeaseHolder, dueAt now: Date, until later: Date, limit: Int
     ) async throws(StoreFault) -> [TakenWebhook]
@@ -40,12 +41,16 @@ public protocol WebhookStore: Sendable {
     /// A cursor moves only from where the caller saw it, so the receiver of a webhook that was moved meanwhile gets the
     /// events from there.
     ///
-    /// - Returns: True if the caller still has the lease, and the webhook is active.
+    /// An accepted event counts also after the lease. Everything else needs it, but for the record of the attempt.
+    ///
+    /// - Returns: True if the caller still has the lease. It has none after a change of the webhook, and after
+    ///   ``WebhookSettlement/disabled(_:_:_:)``.
     func settleWebhook(
         _ id: WebhookIdentifier, _ settlement: WebhookSettlement, by holder: LeaseHolder
     ) async throws(StoreFault) -> Bool
-    /// Ends the lease of a webhook, if the caller has it.
-    func returnWebhook(_ id: WebhookIdentifier, by holder: LeaseHolder) async throws(StoreFault)
+    /// Ends the lease of a webhook, if the caller has it; the webhook is not due before `time`, so that those that
+    /// wait for longer are taken first.
+    func returnWebhook(_ id: WebhookIdentifier, by holder: LeaseHolder, at time: Date) async throws(StoreFault)
     /// Reads the last attempts, newest first.
     ///
     /// - Parameters:

@@ -75,7 +75,8 @@ public struct Webhook: Sendable, Hashable {
     public var url: AbsoluteURI
     /// A text by which administrators know the receiver.
     public var label: String
-    /// The names of the event types that are sent; empty for all.
+    /// The names of the event types that are sent; empty for all but the refusals that strangers can cause without
+    /// limit.
     public var types: [String]
     /// The secret that signs, encrypted with the server key.
     public var sealedSecret: [UInt8]

@@ -9,7 +9,7 @@ struct WebhookArgument: ParsableArguments {
     var webhook: String
 }
 
-/// The options with the event types of a webhook, and of the command `events`.
+/// The option with the event types of the command `events`.
 struct EventTypeOptions: ParsableArguments {
     @Option(
         name: .customLong("type"),
@@ -18,11 +18,40 @@ struct EventTypeOptions: ParsableArguments {
             valueName: "type"))
     var types: [String] = []
 
-    func validate() throws {
+    func validate() throws { try Self.check(types) }
+
+    static func check(_ types: [String]) throws {
         for type in types where EventType(known: type) == nil {
             throw ValidationError(
                 "--type: \(type) is no event type. The types are:\n\n"
                     + EventType.allCases.map { "  \($0.rawValue)" }.joined(separator: "\n"))
+        }
+    }
+}
+
+/// The options with the event types of a webhook.
+struct WebhookTypeOptions: ParsableArguments {
+    /// The types that a webhook does not get by default, as a text of the help.
+    static let omitted = EventType.ofStrangers.map(\.rawValue).sorted().joined(separator: ", ")
+
+    @Option(
+        name: .customLong("type"),
+        help: ArgumentHelp(
+            "Only events of this type, such as user.created. Can be repeated. (default: all types but those that "
+                + "strangers can cause without limit: \(WebhookTypeOptions.omitted))",
+            valueName: "type"))
+    var types: [String] = []
+
+    @Flag(name: .long, help: "Send the events of all types, also those that strangers can cause without limit.")
+    var allTypes = false
+
+    /// The names of the chosen types; nil if none are chosen.
+    var chosen: [String]? { allTypes ? EventType.allCases.map(\.rawValue) : types.isEmpty ? nil : types }
+
+    func validate() throws {
+        try EventTypeOptions.check(types)
+        guard types.isEmpty || !allTypes else {
+            throw ValidationError("--type and --all-types exclude each other.")
         }
     }
 }

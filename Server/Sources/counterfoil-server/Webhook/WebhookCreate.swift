@@ -9,7 +9,8 @@ struct WebhookCreate: AsyncParsableCommand {
         abstract: "Create a webhook.",
         discussion: """
             The webhook gets the events from now on. The secret, with which the server signs its requests, is printed \
-            only once.
+            only once. Each event waits until the receiver has accepted the previous one. So without --type, the webhook \
+            gets no refusals that strangers can cause without limit; they would delay the other events.
 
             Example:
               counterfoil-server webhook create https://hooks.example.com/counterfoil \\
@@ -24,13 +25,13 @@ struct WebhookCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The name of the receiver for administrators, 1 to 100 characters.")
     var label: String
 
-    @OptionGroup var types: EventTypeOptions
+    @OptionGroup var types: WebhookTypeOptions
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         var draft = WebhookDraft()
-        (draft.url, draft.label, draft.types) = (url, label, types.types)
+        (draft.url, draft.label, draft.types) = (url, label, types.chosen ?? [])
         try await options.withInstallation { installation in
             do {
                 let (webhook, secret) = try await installation.webhookAdministration.add(draft)

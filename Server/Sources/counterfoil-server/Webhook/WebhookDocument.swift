@@ -53,10 +53,18 @@ struct WebhookDocument: Encodable {
         ].joined(separator: "  ")
     }
 
+    private var types: String {
+        switch EventType.Choice(of: webhook) {
+        case .all: "all"
+        case .usual: "all but \(WebhookTypeOptions.omitted)"
+        case .named(let names): names.joined(separator: " ")
+        }
+    }
+
     private var words: String {
         var lines = [
             "\(DisplayName(webhook.label))", "  id: \(webhook.id)", "  url: \(webhook.url)",
-            "  types: \(webhook.types.isEmpty ? "all" : webhook.types.joined(separator: " "))",
+            "  types: \(types)",
             "  state: \(webhook.state.rawValue)",
         ]
         if let newSecret { lines.append("  secret: \(newSecret.exposed)") }

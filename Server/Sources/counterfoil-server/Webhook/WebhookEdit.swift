@@ -9,7 +9,7 @@ struct WebhookEdit: AsyncParsableCommand {
         abstract: "Change the URL, the label or the event types of a webhook.",
         discussion: """
             Only the given options change. If --type is given, only these types are sent from the next event on. The \
-            next attempt follows at once.
+            next attempt of an active webhook follows at once.
 
             Example:
               counterfoil-server webhook edit WEBHOOK --url https://hooks.example.com/v2 \\
@@ -25,27 +25,28 @@ struct WebhookEdit: AsyncParsableCommand {
     @Option(name: .long, help: "The name of the receiver for administrators, 1 to 100 characters.")
     var label: String?
 
-    @OptionGroup var types: EventTypeOptions
+    @OptionGroup var types: WebhookTypeOptions
 
-    @Flag(name: .long, help: "Send the events of all types.")
-    var allTypes = false
+    @Flag(name: .long, help: "Send the events of the types that a new webhook gets by default.")
+    var defaultTypes = false
 
     @OptionGroup var options: AdministrationOptions
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
-        guard url != nil || label != nil || !types.types.isEmpty || allTypes else {
+        guard url != nil || label != nil || types.chosen != nil || defaultTypes else {
             throw ValidationError("Give at least one change. See: counterfoil-server webhook edit --help")
         }
-        guard types.types.isEmpty || !allTypes else {
-            throw ValidationError("--type and --all-types exclude each other.")
+        guard types.chosen == nil || !defaultTypes else {
+            throw ValidationError("--default-types excludes --type and --all-types.")
         }
         try await options.withInstallation(creating: false) { installation in
             let former = try await installation.webhook(existing)
             var draft = WebhookDraft(former)
             if let url { draft.url = url }
             if let label { draft.label = label }
-            if !types.types.isEmpty || allTypes { draft.types = types.types }
+            if let chosen = types.chosen { draft.types = chosen }
+            if defaultTypes { draft.types = [] }
             do {
                 guard try await installation.webhookAdministration.change(former, to: draft) else {
                     throw CommandFailure.webhookDeleted

@@ -11,7 +11,8 @@ struct WebhookReplay: AsyncParsableCommand {
         discussion: """
             With a time in the past, the receiver gets events again, with the same webhook-id. With a time after the \
             event that is due, it does not get the events before that time: so it gets past an event that it cannot \
-            process. Events that the audit log has deleted are not sent.
+            process. Events that the audit log has deleted are not sent. A webhook that is paused or disabled stays \
+            so, and continues from there after: counterfoil-server webhook resume
 
             \(AuditFilterOptions.times)
 
@@ -42,8 +43,14 @@ struct WebhookReplay: AsyncParsableCommand {
             guard try await installation.webhookAdministration.replay(webhook, since: start) else {
                 throw CommandFailure.webhookDeleted
             }
-            if options.json { return try Output.json(WebhookDocument(try await installation.changed(webhook))) }
+            let changed = try await installation.changed(webhook)
+            if options.json { return try Output.json(WebhookDocument(changed)) }
             Output.line("\(webhook.id) continues with the events since \(Moment.text(start)).")
+            if changed.state != .active {
+                Output.note(
+                    "The webhook is \(changed.state == .paused ? "paused" : "disabled"), and gets nothing before: "
+                        + "counterfoil-server webhook resume \(webhook.id)")
+            }
         }
     }
 }

@@ -240,4 +240,16 @@ struct SecurityKeyAloneTests {
         #expect(
             try await scene.store.sessions(of: alice.id).map(\.methods) == [[.password, .securityKey]])
     }
+
+    // WebAuthn §5.4, `excludeCredentials`
+    @Test func `a security key of the user is asked for no passkey, in the account and after a sign-in`() async throws {
+        var scene = try await Scene()
+        let known = Base64URL.encode(scene.key.credentialID)
+        let page = try await scene.browser.open("/account/passkeys").passkeysPage
+        #expect(page.offer.options.contains(known))
+        var other = scene.test.browser()
+        let code = try await other.signInWherePasskeysWork(on: try await other.open("/sign-in"))
+        let offer = try await other.use(scene.key, on: code).passkeyOfferPage
+        #expect(offer.options.contains(known) && offer.upgradeOptions.contains(known))
+    }
 }

@@ -145,6 +145,33 @@ struct OwnerClaimsTests {
         #expect((user["groups"] as? [String])?.count == 100 && user["omitted_claims"] == nil)
     }
 
+    // SEC-922
+    @Test func `a scope that becomes reserved releases no more claims to a client without an approval`() async throws {
+        try await release(["department"], by: "photos.read", in: [.accessToken])
+        let tokens = try await attempt(for: "openid directory photos.read").tokens()
+        #expect(try await userInfo(tokens)["department"] as? String == "Sales")
+        #expect(try await api.introspect(tokens.accessToken.exposed).members["department"] as? String == "Sales")
+        for former in try await test.store.scopes() where ["directory", "photos.read"].contains(former.token.rawValue) {
+            var reserved = former
+            reserved.isReserved = true
+            #expect(try await test.store.updateScope(reserved, from: former) == .updated)
+        }
+        #expect(try await Set(userInfo(tokens).keys) == ["sub"])
+        #expect(try await api.introspect(tokens.accessToken.exposed).members["department"] == nil)
+        try await test.change(client) { $0.approval = .approved }
+        #expect(try await userInfo(tokens)["department"] as? String == "Sales")
+        #expect(try await api.introspect(tokens.accessToken.exposed).members["department"] as? String == "Sales")
+    }
+
+    // SEC-923
+    @Test func `a claim by name asks for no scope of an API that the request does not name`() async throws {
+        try await release(["department"], by: "photos.read", in: [.userInfo])
+        try await release(["groups"], by: "directory", in: [.userInfo])
+        let claims = #"{"userinfo":{"department":null,"groups":null}}"#
+        let reply = try await attempt(for: "openid").with("claims", claims).afterSignIn().reply
+        #expect(try reply.consentPage.permissions.map(\.scope) == ["openid", "directory"])
+    }
+
     // OpenID Connect Core §5.5
     @Test func `a claim by name asks for a scope that releases it in the place that is named`() async throws {
         try await release(["department", "groups"], by: "directory", in: [.userInfo])

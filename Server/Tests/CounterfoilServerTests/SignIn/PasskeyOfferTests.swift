@@ -81,6 +81,7 @@ struct PasskeyOfferTests {
         #expect(refused.status == .badRequest)
         let again = try refused.passkeyOfferPage
         #expect(again.problem?.hasPrefix("The passkey could not be verified.") == true)
+        #expect(try again.clientName == offer.passkeyOfferPage.clientName && again.clientName != nil)
         #expect(try !refused.html().contains(#"data-mediation="conditional""#))
         // Without user verification, it is no upgrade, either.
         var unverified = TestPasskey()
@@ -94,7 +95,7 @@ struct PasskeyOfferTests {
 
     /// A sign-in after which something else comes first, or nothing is offered.
     enum Reason: CaseIterable {
-        case browserCannot, passkey, newTerms, strongerSignIn, onlyOtherUsers
+        case browserCannot, passkey, newTerms, strongerSignIn, preferredSignIn, recentSignIn, onlyOtherUsers
     }
 
     @Test(arguments: Reason.allCases)
@@ -115,6 +116,8 @@ struct PasskeyOfferTests {
         case .strongerSignIn:
             attempt = attempt.with(
                 "claims", #"{"id_token":{"acr":{"essential":true,"value":"urn:counterfoil:acr:passkey"}}}"#)
+        case .preferredSignIn: attempt = attempt.with("acr_values", "urn:counterfoil:acr:passkey")
+        case .recentSignIn: attempt = attempt.with("max_age", "600")
         case .onlyOtherUsers:
             attempt = attempt.with("claims", #"{"id_token":{"sub":{"value":"somebody-else"}}}"#)
         }
@@ -134,6 +137,31 @@ struct PasskeyOfferTests {
         }
         let console = try await other.open("/sign-in")
         _ = try await other.signInWherePasskeysWork(on: console).passkeyOfferPage
+    }
+
+    @Test func `a form that is posted twice adds one passkey, and continues both times`() async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let door = Door.authorization
+        let page = try await browser.signInWherePasskeysWork(on: try await door.open(&browser, at: test))
+            .passkeyOfferPage
+        var passkey = TestPasskey()
+        let form = page.form(.create, passkey: try passkey.registration(for: page.options))
+        for _ in 1...2 { try door.expectArrival(try await browser.submit(form, to: page.action)) }
+        #expect(try await test.store.passkeys(of: test.alice.id).count == 1)
+    }
+
+    @Test(arguments: Door.allCases)
+    func `after the end of the session, the form leads to a sign-in for the same request`(door: Door) async throws {
+        let test = try await TestServer()
+        var browser = test.browser()
+        let page = try await browser.signInWherePasskeysWork(on: try await door.open(&browser, at: test))
+            .passkeyOfferPage
+        _ = try await test.store.signOutEverywhere(test.alice.id, except: nil, at: test.clock.now, recording: [])
+        let again = try await browser.submit(page.form(.later), to: page.action)
+        #expect(again.page is SignInPage)
+        try door.expectArrival(
+            try await browser.signIn(on: again, username: "alice", password: TestServer.password))
     }
 
     @Test func `the offer follows the second factor`() async throws {

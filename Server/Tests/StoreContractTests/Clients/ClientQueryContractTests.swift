@@ -31,7 +31,7 @@ struct ClientQueryContractTests {
     }
 
     private static func ids(_ typed: String, in world: World) async throws -> [String] {
-        try await ids(ClientQuery(search: try #require(ClientSearch(typed))), in: world)
+        try await ids(ClientQuery(search: ClientSearch(typed)), in: world)
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -166,6 +166,31 @@ extension EndingChange {
             sealedSecret: [1], createdAt: World.now, cursor: 0)
     }
 
+    private static func changedWebhook(
+        _ name: String, by change: @escaping @Sendable (inout Webhook) throws -> Void
+    ) -> EndingChange {
+        EndingChange(name, [.webhook]) { world async throws in
+            let (webhook, other) = (try Self.webhook("photos"), try Self.webhook("albums"))
+            return Steps(
+                prepare: { world async throws in
+                    for webhook in [webhook, other] {
+                        #expect(try await world.store.addWebhook(webhook, recording: []) == .added)
+                    }
+                },
+                end: { world async throws in
+                    var changed = webhook
+                    try change(&changed)
+                    _ = try await world.store.updateWebhook(changed, from: webhook, at: World.now, recording: [])
+                },
+                isValid: { world async throws in
+                    let stored = try await world.store.webhook(webhook.id)
+                    return stored?.url == webhook.url && stored?.sealedSecret == webhook.sealedSecret
+                        && stored?.state == .active
+                },
+                isLeft: { try await $0.store.webhook(other.id)?.state == .active })
+        }
+    }
+
     static let settings = [
         EndingChange("a deleted API", [.api]) { world async throws in
             let (api, other) = (try Self.api("photos"), try Self.api("albums"))
@@ -191,25 +216,8 @@ extension EndingChange {
                 isValid: { try await $0.store.webhook(webhook.id)?.state == .active },
                 isLeft: { try await $0.store.webhook(other.id)?.state == .active })
         },
-        EndingChange("another URL of a webhook", [.webhook]) { world async throws in
-            let (webhook, other) = (try Self.webhook("photos"), try Self.webhook("albums"))
-            return Steps(
-                prepare: { world async throws in
-                    for webhook in [webhook, other] {
-                        #expect(try await world.store.addWebhook(webhook, recording: []) == .added)
-                    }
-                },
-                end: { world async throws in
-                    var moved = webhook
-                    moved.url = try AbsoluteURI(parsing: "https://moved.example.com/")
-                    _ = try await world.store.updateWebhook(moved, from: webhook, at: World.now, recording: [])
-                },
-                isValid: { world async throws in
-                    let stored = try await world.store.webhook(webhook.id)
-                    return stored?.url == webhook.url && stored?.state == .active
-                },
-                isLeft: { try await $0.store.webhook(other.id)?.state == .active })
-        },
+        changedWebhook("another URL of a webhook") { $0.url = try AbsoluteURI(parsing: "https://moved.example.com/") },
+        changedWebhook("another secret of a webhook") { $0.sealedSecret = [2] },
         EndingChange("another secret of an API", [.apiSecret]) { world async throws in
             let api = try Self.api("photos")
             return Steps(

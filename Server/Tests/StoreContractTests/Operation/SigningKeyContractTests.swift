@@ -1,3 +1,4 @@
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore

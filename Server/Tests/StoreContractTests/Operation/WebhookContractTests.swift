@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -72,7 +73,7 @@ struct WebhookContractTests {
             try await Self.append([0, 1], to: store)
             #expect(try await Self.take(store, by: first) == [TakenWebhook(webhook, resends: [])])
             #expect(try await Self.take(other, by: second).isEmpty)
-            try await other.returnWebhook(webhook.id, by: second)
+            try await other.returnWebhook(webhook.id, by: second, at: World.now)
             #expect(try await Self.take(other, by: second, at: 60).isEmpty)
             // The first server has ended.
             #expect(try await Self.take(other, by: second, at: 61).count == 1)
@@ -84,8 +85,59 @@ struct WebhookContractTests {
             #expect(try await other.settleWebhook(webhook.id, .passed(from: 0, to: 2, nil), by: second))
             #expect(try await other.webhook(webhook.id)?.cursor == 1)
             #expect(try await other.settleWebhook(webhook.id, .passed(from: 1, to: 2, nil), by: second))
-            try await other.returnWebhook(webhook.id, by: second)
+            try await other.returnWebhook(webhook.id, by: second, at: World.now)
             #expect(try await Self.take(store, by: first, at: 62).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a change ends the lease, and only an accepted event counts after it`(_ kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let (holder, webhook) = (LeaseHolder(), try Self.webhook("photos"))
+            #expect(try await store.addWebhook(webhook, recording: []) == .added)
+            try await Self.append([0, 1, 2], to: store)
+            #expect(try await Self.take(store, by: holder).count == 1)
+            var changed = webhook
+            changed.types = ["user.enabled"]
+            #expect(
+                try await store.updateWebhook(changed, from: webhook, at: World.now, recording: []) == .updated)
+            // The events that the former types left out can be of the new ones.
+            #expect(try await !store.settleWebhook(webhook.id, .passed(from: 0, to: 2, nil), by: holder))
+            #expect(try await !store.settleWebhook(webhook.id, .missed(through: 2), by: holder))
+            #expect(try await store.webhook(webhook.id)?.cursor == 0)
+            let accepted = WebhookSettlement.passed(from: 0, to: 1, Self.attempt(1, status: 200))
+            #expect(try await !store.settleWebhook(webhook.id, accepted, by: holder))
+            let stored = try #require(try await store.webhook(webhook.id))
+            #expect(stored.cursor == 1 && stored.missedThrough == nil)
+            #expect(try await Self.take(store, by: LeaseHolder()).map(\.webhook.types) == [["user.enabled"]])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the webhook that was served last is taken last, and one of a newer version is left to it`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { store in
+            let holder = LeaseHolder()
+            for name in ["newer", "photos", "albums"] {
+                #expect(try await store.addWebhook(try Self.webhook(name), recording: []) == .added)
+            }
+            let newer = try #require(try await store.webhooks().first { $0.label == "newer" })
+            try await store.database.engine.commit {
+                try $0.send("UPDATE webhooks SET state = 'resting' WHERE id = ?", newer.id.rawValue)
+            }
+            try await Self.append([0], to: store)
+            var taken: [String] = []
+            for _ in 1...4 {
+                let next = try #require(
+                    try await store.takeWebhooks(
+                        by: holder, dueAt: World.now + 9, until: World.now + 60, limit: 1
+                    ).first?.webhook)
+                taken.append(next.label)
+                try await store.returnWebhook(next.id, by: holder, at: World.now + Double(taken.count))
+            }
+            #expect(Set(taken) == ["photos", "albums"])
+            #expect(taken[0] != taken[1] && taken[0] == taken[2] && taken[1] == taken[3])
         }
     }
 
@@ -104,7 +156,7 @@ struct WebhookContractTests {
                     .failed(
                         Self.attempt(1, status: nil, at: Double(failures)),
                         retryAt: World.now + Double(failures * 10 + 10)), by: holder)
-                try await store.returnWebhook(webhook.id, by: holder)
+                try await store.returnWebhook(webhook.id, by: holder, at: World.now)
                 #expect(try await Self.take(store, by: holder, at: Double(failures * 10 + 9)).isEmpty)
             }
             let failing = try #require(try await store.webhook(webhook.id))
@@ -115,7 +167,7 @@ struct WebhookContractTests {
             #expect(
                 try await !store.settleWebhook(
                     webhook.id, .disabled(.gone, Self.attempt(1, status: 410), event), by: holder))
-            try await store.returnWebhook(webhook.id, by: holder)
+            try await store.returnWebhook(webhook.id, by: holder, at: World.now)
             #expect(try await store.audit(AuditQuery()).map(\.event).contains(event))
             #expect(try await Self.take(store, by: holder, at: 99).isEmpty)
             let gone = try #require(try await store.webhook(webhook.id))
@@ -155,7 +207,7 @@ struct WebhookContractTests {
                 _ = try await store.settleWebhook(
                     webhook.id, .resent(Self.attempt(seal, status: 500)), by: holder)
             }
-            try await store.returnWebhook(webhook.id, by: holder)
+            try await store.returnWebhook(webhook.id, by: holder, at: World.now)
             #expect(try await Self.take(store, by: holder).isEmpty)
             for seal in 1...Webhook.resendLimit {
                 #expect(try await store.resendEvent(seal, to: webhook.id, recording: []) == .queued)
@@ -203,6 +255,9 @@ struct WebhookContractTests {
             #expect(try await store.seal(before: World.now + 30) == 2)
             #expect(try await store.seal(before: World.now + 2500) == 4)
             #expect(try await store.seal(before: World.now + 3001) == nil)
+            // An event without a seal does not hide those after it.
+            try await store.appendAudit(AuditEvent(at: World.now + 2300, .account))
+            #expect(try await store.seal(before: World.now + 2200) == 4)
             let webhook = try Self.webhook("photos", cursor: 2, state: .paused)
             #expect(try await store.addWebhook(webhook, recording: []) == .added)
             let progress = try await store.webhookProgress()
@@ -222,7 +277,8 @@ struct WebhookContractTests {
                 try await store.beginRemoval(of: eve.user.id, by: terms, recording: event, at: World.now)
                     == .begun([]))
             #expect(try await store.removedSubjects(of: [terms.pseudonym]) == [:])
-            #expect(try await store.addWebhook(try Self.webhook("photos"), recording: []) == .added)
+            // An administrator can resume it.
+            #expect(try await store.addWebhook(try Self.webhook("photos", state: .failing), recording: []) == .added)
             let own = try World.terms(of: world.user)
             let removal = AuditEvent(at: World.now, .account, userID: own.pseudonym, action: .userDeleted)
             #expect(

@@ -55,7 +55,9 @@ struct WebhookAccount: Sendable {
                     return try await page(
                         exchange, of: webhook, problem: Problem(nil, Message.notATime), typedSince: typed)
                 }
-                return try done(try await administration.replay(webhook, since: start), .replayed, webhook)
+                return try done(
+                    try await administration.replay(webhook, since: start),
+                    webhook.state == .active ? .replayed : .replayedLater, webhook)
             case .resend: return try await resend(form, webhook, exchange)
             case nil: throw PageProblem.noDecision
             }
@@ -98,7 +100,7 @@ struct WebhookAccount: Sendable {
             problems: said.map { [FormProblem($0, field: isTimeWrong ? Self.since : nil)] } ?? [],
             label: DisplayName(webhook.label), url: webhook.url.rawValue, id: webhook.id.rawValue,
             state: WebhookStateBadge(webhook, words),
-            types: webhook.types.isEmpty ? nil : webhook.types.joined(separator: " "),
+            types: WebhookTypes(of: webhook),
             created: words.moment(webhook.createdAt),
             failingSince: webhook.failingSince.map { words.moment($0) },
             nextAttempt: webhook.state == .active && webhook.failures > 0 ? words.moment(webhook.dueAt) : nil,

@@ -1,4 +1,5 @@
 package import CounterfoilServer
+import CounterfoilStore
 
 /// The list of the webhooks, for administrators.
 package struct WebhooksPage: ConsolePage, Hashable {
@@ -7,8 +8,7 @@ package struct WebhooksPage: ConsolePage, Hashable {
     package struct Row: Sendable, Hashable {
         package var label: DisplayName
         package var url: String
-        /// The event types delimited by spaces; nil for all.
-        package var types: String?
+        package var types: WebhookTypes
         package var state: WebhookStateBadge
         package var path: String
     }
@@ -19,6 +19,22 @@ package struct WebhooksPage: ConsolePage, Hashable {
     package var notice: String?
     package var newPath: String
     package var rows: [Row]
+}
+
+/// The event types of a webhook.
+package struct WebhookTypes: Sendable, Hashable {
+    /// The names delimited by spaces; nil for all, or those by default.
+    package var names: String?
+    /// Whether these are all types.
+    package var isAll: Bool
+
+    init(of webhook: Webhook) {
+        switch EventType.Choice(of: webhook) {
+        case .all: (names, isAll) = (nil, true)
+        case .usual: (names, isAll) = (nil, false)
+        case .named(let types): (names, isAll) = (types.joined(separator: " "), false)
+        }
+    }
 }
 
 /// The state of a webhook, in words.
@@ -59,8 +75,7 @@ package struct WebhookPage: ConsolePage, Hashable {
     package var url: String
     package var id: String
     package var state: WebhookStateBadge
-    /// The event types delimited by spaces; nil for all.
-    package var types: String?
+    package var types: WebhookTypes
     package var created: String
     /// The time since which attempts fail; nil if the last one succeeded.
     package var failingSince: String?
@@ -99,6 +114,8 @@ package struct WebhookFormPage: ConsolePage, Hashable {
     package var url: FormField
     package var label: FormField
     package var types: FormChoices
+    /// The types that are not sent without a choice, delimited by spaces.
+    package var omittedTypes: String
     package var action: String
     /// The anti-CSRF token of the form.
     package var ticket: String

@@ -18,7 +18,7 @@ struct WebhookRegistry: Sendable {
             rows: try await console.store.webhooks().map { webhook in
                 WebhooksPage.Row(
                     label: DisplayName(webhook.label), url: webhook.url.rawValue,
-                    types: webhook.types.isEmpty ? nil : webhook.types.joined(separator: " "),
+                    types: WebhookTypes(of: webhook),
                     state: WebhookStateBadge(webhook, exchange.words),
                     path: console.path(.webhook, of: webhook.id))
             })
@@ -106,6 +106,7 @@ struct WebhookRegistry: Sendable {
                     FormChoices.Choice(
                         $0.rawValue, label: $0.rawValue, isChosen: draft.types.contains($0.rawValue))
                 }, problem: problem(.types)),
+            omittedTypes: EventType.ofStrangers.map(\.rawValue).sorted().joined(separator: " "),
             action: action, ticket: console.ticket(exchange, for: action), revision: webhook?.revision ?? 0,
             cancelPath: webhook.map { console.path(.webhook, of: $0.id) } ?? console.path(.webhooks))
         return Reply(status ?? (problems.isEmpty ? .ok : .badRequest), .page(page))
@@ -119,6 +120,7 @@ enum WebhookNotice: String, LocalizationKey, Notice {
     case paused = "webhooks.notice.paused"
     case resumed = "webhooks.notice.resumed"
     case replayed = "webhooks.notice.replayed"
+    case replayedLater = "webhooks.notice.replayed-later"
     case resent = "webhooks.notice.resent"
 }
 

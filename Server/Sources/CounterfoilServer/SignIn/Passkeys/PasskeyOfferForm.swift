@@ -7,7 +7,7 @@ import WebAuthn
 /// The form with which a user who has just signed in with a password creates a first passkey.
 package struct PasskeyOfferForm: Sendable {
     let settings: ServerSettings
-    let store: any PasskeyStore
+    let store: any PasskeyStore & SecondFactorStore
     let tickets: TicketAuthority
     let auditor: Auditor
     let random: RandomBytes
@@ -26,22 +26,25 @@ package struct PasskeyOfferForm: Sendable {
     ) async throws -> Reply? {
         guard let ceremonies = PasskeyCeremonies(settings.issuer) else { return nil }
         let event = auditor.event(
-            .account, by: request, user: session.user.id, detail: "offered a passkey", now: now)
+            .account, by: request, user: session.user.id, detail: "offered a passkey", now: now
+        ).named(.passkeyOffered)
         guard try await store.notePasskeyOffer(to: session.user.id, at: now, recording: [event]) else { return nil }
         auditor.countRecorded(event)
-        return Reply(.ok, .page(page(question, by: ceremonies, session, clientName: clientName, now: now)))
+        return Reply(.ok, .page(try await page(question, by: ceremonies, session, clientName: clientName, now: now)))
     }
 
     private func page(
         _ question: PasskeyOfferQuestion, by ceremonies: PasskeyCeremonies, _ session: LiveSession,
-        clientName: DisplayName? = nil, now: Date
-    ) -> PasskeyOfferPage {
+        clientName: DisplayName?, now: Date
+    ) async throws -> PasskeyOfferPage {
+        let user = session.user
+        let known = try await store.passkeys(of: user.id) + store.securityKeys(of: user.id)
         let ticket = tickets.issue(
             .passkeyOffer, to: session.holder, request: question.sentence,
             interaction: InteractionIdentifier(random: random), expires: settings.pageEnd(from: now))
         func options(isUpgrade: Bool) -> String {
             ceremonies.creationOptions(
-                for: session.user, with: [], siteName: settings.siteName.description, answering: ticket,
+                for: user, with: known, siteName: settings.siteName.description, answering: ticket,
                 isUpgrade: isUpgrade)
         }
         return PasskeyOfferPage(
@@ -69,17 +72,18 @@ package struct PasskeyOfferForm: Sendable {
 
     /// Adds the passkey that the browser has created.
     ///
+    /// - Parameter clientName: Returns the name of the client to which the user continues; nil for none.
     /// - Returns: The page with the form again, if the passkey was not added; nil if the user continues.
     func create(
         _ form: PageForm, answering question: PasskeyOfferQuestion, isUpgrade: Bool, for session: LiveSession,
-        on request: IncomingRequest, now: Date
+        naming clientName: () async -> DisplayName?, on request: IncomingRequest, now: Date
     ) async throws -> Reply? {
         guard let ceremonies = PasskeyCeremonies(settings.issuer) else { throw NotFoundError() }
         let user = session.user
-        func again(_ problem: PasskeyOfferMessage) -> Reply? {
+        func again(_ problem: PasskeyOfferMessage) async throws -> Reply? {
             // The user has not asked for the passkey, so there is nothing to tell.
             guard !isUpgrade else { return nil }
-            var page = page(question, by: ceremonies, session, now: now)
+            var page = try await page(question, by: ceremonies, session, clientName: await clientName(), now: now)
             page.problem = request.words(problem)
             return Reply(.badRequest, .page(page))
         }
@@ -93,15 +97,18 @@ package struct PasskeyOfferForm: Sendable {
                 of: user, naming: { $0 ?? request.words(Device(userAgent: userAgent).text) }, now: now)
         } catch let refusal as CeremonyRefusal {
             await auditor.refuse(.passkey, because: .passkey, request, user: user.id, detail: "\(refusal)", now: now)
-            return again(.refused)
+            return try await again(.refused)
         }
         let event = try await auditor.event(of: .passkeyAdded, to: user, by: request, now: now)
         switch try await store.addPasskey(passkey, recording: [event]) {
         case .added:
             auditor.countRecorded(event)
             return nil
-        case .exists: return again(.exists)
-        case .tooMany: return again(.tooMany)
+        case .exists:
+            // The form was posted twice.
+            let isOwn = try await store.passkeys(of: user.id).contains { $0.digest == passkey.digest }
+            return isOwn ? nil : try await again(.exists)
+        case .tooMany: return try await again(.tooMany)
         // The session has ended with the account.
         case .userNotActive: return nil
         }
