@@ -80,7 +80,8 @@ struct ActivityTests {
         let device = try await TestDevice(first)
         var browser = first.browser()
         for number in 1...2 {
-            #expect(try await browser.answer(try await device.codes()).deviceDonePage.kind == .approved)
+            let codes = try await device.codes()
+            #expect(try await browser.answer(codes).deviceDonePage.kind == .approved)
             try await first.server.heartbeat.beat()
             #expect(try await counts() == [[.signIn: number, .newUser: 1]])
             // The log has the sign-ins to the client.
