@@ -292,6 +292,7 @@ struct UserLinkContractTests {
                 try await store.addSecondFactor(
                     .example(of: user), recoveryCodes: [], keeping: world.session.digest, recording: []) == .added)
             #expect(try await store.setRole(.support, of: user.id, from: nil, at: World.now, recording: []) == .changed)
+            let key = try #require(ServerKey(bytes: [UInt8](repeating: 7, count: 32)))
             // The new right ends the sign-in of the native app, too.
             #expect(try await store.grantFacts(grant.id)?.grant.revokedAt != nil)
             for (role, isChanged) in [(UserQuery.Role.noRole, false), (.role(.owner), false), (.role(.support), true)] {
@@ -311,7 +312,7 @@ struct UserLinkContractTests {
                 let disabled = try await store.disableUser(
                     user.id, requiredRole: role, at: World.now, recording: [])
                 #expect(disabled == (isChanged ? .changed : .changedMeanwhile))
-                let terms = try RemovalTerms(of: user.id, with: TestSigningKeys.serverKey, requiredRole: role)
+                let terms = try RemovalTerms(of: user.id, with: key, requiredRole: role)
                 let removal = try await store.beginRemoval(
                     of: user.id, by: terms, recording: { _ in [] }, at: World.now)
                 #expect(removal == (isChanged ? .begun([]) : .notFound))
