@@ -3,6 +3,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import HTTPTypes
 import Testing
 
 /// The numbers of sign-ins, failures, refreshes and new users that servers add up in their store.
