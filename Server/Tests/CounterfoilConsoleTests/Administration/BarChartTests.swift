@@ -1,4 +1,5 @@
 import CounterfoilServer
+import CounterfoilStore
 import Foundation
 import Testing
 
