@@ -4,6 +4,7 @@ import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 

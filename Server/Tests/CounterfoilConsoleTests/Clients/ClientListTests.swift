@@ -16,12 +16,13 @@ struct ClientListTests {
         let client = try await owner.registered(Developer.form(redirectURIs: "http://127.0.0.1/callback"))
         let attempt = Attempt(test, by: client)
         #expect(try await owner.browser.open("/apps").clientsPage.clients.first?.use?.lastUsed == nil)
-        _ = try await test.redeem(attempt.exchange(try await attempt.authorize().code))
+        let code = try await attempt.authorize().code
+        _ = try await test.redeem(attempt.exchange(code))
         let list = try await administrator.browser.open("/admin/apps?search=dora").administrationPage
         #expect(list.clients.map(\.clientID) == [client.id.rawValue] && list.count == "1 app")
-        #expect(list.clients.first?.use == ClientSummary.Use(users: "1 user", lastUsed: "just now"))
+        #expect(list.clients.first?.use?.users == "1 user" && list.clients.first?.use?.lastUsed == "just now")
         let page = try await owner.browser.open("/apps/\(client.id)").clientPage
-        #expect(page.use == ClientSummary.Use(users: "1 user", lastUsed: "just now"))
+        #expect(page.use?.users == "1 user" && page.use?.lastUsed == "just now")
     }
 
     @Test(arguments: ["/admin/apps", "/apps"])
