@@ -44,10 +44,12 @@ struct InvitationPageTests {
         var browser = test.browser()
         let page = try await browser.open(String(link.dropFirst(test.issuer.origin.count))).newAccountPage
         _ = try await browser.submit(page.form("bob"), to: page.action).accountPage
-        let bob = try #require(try await test.store.user(named: try #require(Username("bob"))))
+        let bobName = try #require(Username("bob"))
+        let bob = try #require(try await test.store.user(named: bobName))
         #expect(bob.role == .administrator)
         #expect(try await administrator.browser.open(Self.path).invitationsPage.rows.isEmpty)
-        let root = try #require(try await test.store.user(named: try #require(Username("root"))))
+        let rootName = try #require(Username("root"))
+        let root = try #require(try await test.store.user(named: rootName))
         let event = try #require(
             try await test.store.audit(AuditQuery(kind: .account, userID: root.id)).map(\.event).first)
         #expect(event.detail?.hasSuffix("created the invitation \(row.id), with the role administrator") == true)

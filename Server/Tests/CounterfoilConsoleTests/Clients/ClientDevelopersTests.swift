@@ -22,7 +22,8 @@ struct ClientDevelopersTests {
         bob = try await Developer("bob", of: test)
         client = try await owner.registered(
             Developer.form("Shared", type: "web", redirectURIs: "https://app.example.com/callback"))
-        var user = try #require(try await test.store.user(named: try #require(Username("bob"))))
+        let userName = try #require(Username("bob"))
+        var user = try #require(try await test.store.user(named: userName))
         user.profile.isEmailVerified = true
         #expect(try await test.store.updateUser(user, at: test.clock.now) == .updated)
     }
@@ -109,7 +110,8 @@ struct ClientDevelopersTests {
             #expect(details.contains { $0.hasSuffix(detail) }, "\(detail)")
         }
         // The owner's address is not in an event that another user can read.
-        let user = try #require(try await test.store.user(named: try #require(Username("bob"))))
+        let userName = try #require(Username("bob"))
+        let user = try #require(try await test.store.user(named: userName))
         let events = try await test.store.audit(AuditQuery(kind: .account, userID: user.id)).map(\.event)
         #expect(events.filter { $0.clientID == client.id }.allSatisfy { $0.source == nil })
     }
@@ -151,7 +153,8 @@ struct ClientDevelopersTests {
         _ = try await Self.send("add", "carl", to: path, in: &bob.browser)
         let removed = try await Self.send("remove", "bob", to: path, in: &owner.browser).developersPage
         #expect(removed.questions.isEmpty)
-        let carl = try #require(try await test.store.user(named: try #require(Username("carl"))))
+        let carlName = try #require(Username("carl"))
+        let carl = try #require(try await test.store.user(named: carlName))
         #expect(try await test.store.clientInvitations(of: carl.id, at: test.clock.now).isEmpty)
         let details = try await test.store.audit(AuditQuery(clientID: client.id)).compactMap(\.event.detail)
         #expect(details.contains("withdrew a question to manage the app"))
@@ -232,7 +235,8 @@ struct ClientDevelopersTests {
         var bob = try await Developer("bob", of: test)
         let client = try await administrator.registered()
         #expect(try await bob.browser.open("/apps").status == .forbidden)
-        let user = try #require(try await test.store.user(named: try #require(Username("bob"))))
+        let userName = try #require(Username("bob"))
+        let user = try #require(try await test.store.user(named: userName))
         let added = try await test.store.changeDevelopers(
             of: client.id, .add(user.id), by: .administration, at: test.clock.now, recording: [])
         #expect(added == .changed)

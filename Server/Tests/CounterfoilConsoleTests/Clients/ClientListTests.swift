@@ -29,7 +29,8 @@ struct ClientListTests {
     func `long lists are shown in pages with the same filter`(path: String) async throws {
         let test = try await TestServer()
         var administrator = try await Developer("ada", of: test, role: .owner)
-        let owner = try #require(try await test.store.user(named: try #require(Username("ada"))))
+        let ownerName = try #require(Username("ada"))
+        let owner = try #require(try await test.store.user(named: ownerName))
         for number in 100..<160 {
             var client = try RegisteredClient.named("app_\(number)", owner: owner.id, createdAt: test.clock.now)
             client.presentation.name = "Album \(number)"
