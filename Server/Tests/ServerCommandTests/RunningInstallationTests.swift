@@ -1,4 +1,5 @@
 import CounterfoilProtocol
+import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilStore
 import CounterfoilWeb
