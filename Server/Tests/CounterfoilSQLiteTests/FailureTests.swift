@@ -123,7 +123,7 @@ struct FailureTests {
             let second = Session.example(of: ada.user)
             try await ada.begin(second)
             for change in [
-                "UPDATE clients SET id = 'äpp' WHERE id = 'app-lightbox'",
+                "DELETE FROM client_uses", "UPDATE clients SET id = 'äpp' WHERE id = 'app-lightbox'",
                 "UPDATE people SET username = 'Not A Name' WHERE username = 'bob'",
                 "UPDATE sessions SET id = 'x' WHERE id = '\(second.id)'",
                 "UPDATE scopes SET name = 'two words' WHERE name = 'address'",

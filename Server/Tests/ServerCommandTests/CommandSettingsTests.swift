@@ -45,7 +45,7 @@ struct CommandSettingsTests {
     /// Values by the names that the help has for them.
     private static let values = [
         "address": "bob@example.com", "client-id": "lightbox", "host": "example.com", "id": "1a2b",
-        "name": "photos.read",
+        "event": "evt_1", "label": "Photos", "name": "photos.read", "time": "2h", "webhook": "wh_1",
         "position": "1801387800123456.1234", "text": "See your photos", "type": "native",
         "uri": "https://api.example.com", "url": "http://127.0.0.1:1/livez",
     ]
@@ -59,7 +59,7 @@ struct CommandSettingsTests {
         "restore": ["--end-sign-ins"], "scope edit": ["--listed"],
         "unregistered edit": ["--allowed-host", "example.com"],
         "user create": ["--email", "a@example.com", "--password-stdin"], "user edit": ["--nickname", "Ada"],
-        "user password": ["--password-stdin"],
+        "user password": ["--password-stdin"], "webhook edit": ["--label", "Photos"],
     ]
 
     /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate

@@ -80,7 +80,7 @@ struct ClientList: Sendable {
                     owner: invitation.owner.map { DisplayName(of: $0) })
             },
             invitationAction: invitations,
-            ticket: asked.isEmpty ? "" : console.ticket(exchange, for: invitations),
+            ticket: console.ticket(exchange, for: invitations),
             filter: filter.form(exchange.words, action: action),
             isEmpty: filter.isWhole && found.clients.isEmpty,
             count: found.count,

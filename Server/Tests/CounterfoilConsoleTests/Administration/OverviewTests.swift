@@ -75,9 +75,9 @@ struct OverviewTests {
         for (found, expected) in zip(
             attention,
             [
-                "The certificate expires on 25 Jan 2027, 09:00", "The last backup is from 12 Jan 2027, 09:00",
-                "One email has waited since 15 Jan 2027, 09:00",
-                "No server has sealed the audit log since 15 Jan 2027, 09:00",
+                "The certificate expires on 25 Jan 2027 at 9:00", "The last backup is from 12 Jan 2027 at 9:00",
+                "One email has waited since 15 Jan 2027 at 9:00",
+                "No server has sealed the audit log since 15 Jan 2027 at 9:00",
                 "One app waits for approval.",
             ])
         {
@@ -94,7 +94,7 @@ struct OverviewTests {
 
         change(backup: days(-3), certificate: DateInterval(start: days(-90), end: start))
         let ended = try await administrator.browser.open("/admin").overviewPage.attention.first?.text
-        #expect(ended?.hasPrefix("The certificate expired on 15 Jan 2027, 08:00") == true)
+        #expect(ended?.hasPrefix("The certificate expired on 15 Jan 2027 at 8:00") == true)
         change(backup: days(-1), certificate: DateInterval(start: start, end: days(90)))
         while await (try #require(test.server.mailDelivery)).deliverDue() > 0 {}
         try await test.server.maintenance.sealAudit()
@@ -127,18 +127,18 @@ struct OverviewTests {
         let activity = try #require(try reply.overviewPage.activity)
         #expect(activity.charts.map(\.name) == ["Sign-ins", "Failed sign-ins", "Token refreshes", "New users"])
         #expect(activity.charts.map(\.total) == ["1", "0", "0", "2"])
-        #expect(activity.rows.count == 24 && activity.rows.first?.period == "15 Jan 2027, 08:00")
+        #expect(activity.rows.count == 24 && activity.rows.first?.period == "15 Jan 2027 at 8:00")
         #expect(activity.rows.first?.cells.map(\.count) == ["1", "0", "0", "2"])
-        #expect(activity.charts.first?.about == "Most: 1 in the period from 15 Jan 2027, 08:00.")
+        #expect(activity.charts.first?.about == "Most: 1 in the period from 15 Jan 2027 at 8:00.")
         #expect(activity.charts[1].about == "None in the whole period.")
         #expect(activity.asksForZone && activity.times == "Times are in UTC.")
         let html = try reply.html()
         #expect(html.matches(of: /<svg class="soft chart"[^>]* role="img" aria-labelledby="/).count == 4)
         #expect(!html.contains("style="))
-        #expect(html.contains("<title>15 Jan 2027, 08:00: 2</title></rect>"))
+        #expect(html.contains("<title>15 Jan 2027 at 8:00: 2</title></rect>"))
 
         for (range, rows, first) in [
-            ("7d", 26, "15 Jan 2027, 06:00"), ("30d", 30, "15 January 2027"), ("12m", 12, "January 2027"),
+            ("7d", 26, "15 Jan 2027 at 6:00"), ("30d", 30, "15 January 2027"), ("12m", 12, "January 2027"),
         ] {
             let page = try await administrator.browser.open("/admin?range=\(range)&zone=Europe%2FOslo").overviewPage
             let activity = try #require(page.activity)

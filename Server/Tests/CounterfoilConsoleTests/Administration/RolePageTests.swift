@@ -215,7 +215,7 @@ struct RolePageTests {
         var forms: [(endpoint: Endpoint, action: String, fields: FormParameters)] = []
         for (endpoint, path) in pages where recent.contains(endpoint) {
             let html = try await user.browser.open(path).html()
-            let found = html.matches(of: /<form method="post" action="([^"]*)"[^>]*>((.|\n)*?)<\/form>/)
+            let found = html.matches(of: /<form[^>]* method="post" action="([^"]*)"[^>]*>((.|\n)*?)<\/form>/)
                 .first { !$0.output.1.hasSuffix("/sign-out") }
             let form = try #require(found, "\(path)")
             var fields = FormParameters()

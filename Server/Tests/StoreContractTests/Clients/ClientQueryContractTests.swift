@@ -16,6 +16,7 @@ struct ClientQueryContractTests {
         var client = try RegisteredClient.named(id, owner: owner?.id, createdAt: World.now + seconds)
         client.presentation.name = name
         client.approval = approval
+        client.policy.isFirstParty = false
         return client
     }
 
