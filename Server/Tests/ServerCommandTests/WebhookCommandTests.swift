@@ -12,7 +12,7 @@ struct WebhookCommandTests {
     @Test func `a webhook is created, changed and deleted while a server runs, which makes its events readable`()
         async throws
     {
-        try await Site.make { site in
+        try await Site.runEmpty { site in
             let created = try await site.administer([
                 "webhook", "create", "https://hooks.invalid/events", "--label", "Photos", "--type", "user.created",
                 "--json",
