@@ -238,7 +238,7 @@ struct RolePageTests {
                 || (try? reply.html().contains("You signed in too long ago")) == true
             #expect(asks, "\(form.endpoint): \(reply.status)")
         }
-        #expect(try await state() == before)
+        for (record, former) in zip(try await state(), before) { #expect(record == former) }
     }
 
     /// The records that the forms change.
