@@ -242,13 +242,12 @@ struct RolePageTests {
     }
 
     /// The records that the forms change.
-    private func state() async throws -> [String] {
+    private func state() async throws -> [AnyHashable] {
         let store = test.store
         return [
-            "\(try await store.clients())", "\(try await store.scopes())", "\(try await store.resources())",
-            "\(try await store.branding())", "\(try await store.unregisteredClientPolicy())",
-            "\(String(describing: try await store.user(test.alice.id)))",
-            "\(try await store.userCount(matching: UserQuery()))",
+            try await store.clients(), try await store.scopes(), try await store.resources(),
+            try await store.branding(), try await store.unregisteredClientPolicy(),
+            try await store.user(test.alice.id), try await store.userCount(matching: UserQuery()),
         ]
     }
 
