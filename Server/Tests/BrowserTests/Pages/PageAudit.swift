@@ -58,7 +58,7 @@ enum PageAudit {
           for (const id of `${e.getAttribute('aria-describedby') ?? ''} ${e.getAttribute('aria-labelledby') ?? ''}`.trim().split(/\s+/))
             if (!document.getElementById(id)) say(`points at #${id}, which is not there`, e);
         for (const e of all('svg, img'))
-          if (!e.closest('[aria-hidden=true]') && !e.getAttribute('alt') && !e.getAttribute('aria-label') && !e.getAttribute('aria-labelledby')) say('a picture without words', e);
+          if (!e.closest('[aria-hidden=true]') && !e.getAttribute('alt') && !e.getAttribute('aria-label') && !(e.getAttribute('aria-labelledby') ?? '').trim().split(/\s+/).some(id => document.getElementById(id)?.textContent.trim())) say('a picture without words', e);
         // The message about a passkey is hidden until one fails, and belongs to no field.
         if (all('[role=alert]').some(e => e.checkVisibility())) {
           if (document.querySelector('#password') && !document.querySelector('[data-unknown]') && !all('[aria-invalid=true]').length) say('an error at no field', document.body);
