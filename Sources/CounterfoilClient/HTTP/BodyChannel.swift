@@ -13,7 +13,7 @@ final class BodyChannel: Sendable {
         var isReading = false
         /// Closes the connection; nil if the body has ended.
         var close: (@Sendable () -> Void)?
-        /// Continues a connection that ``BodyChannel/offer(_:)`` has asked to pause; nil if none has.
+        /// Continues a connection that ``BodyChannel/offer(_:resume:)`` has asked to pause; nil if none has.
         var resume: (@Sendable () -> Void)?
     }
 

@@ -25,9 +25,7 @@ public protocol WebhookStore: Sendable {
     ) async throws(StoreFault) -> Bool
     /// Deletes a webhook with its deliveries; returns false if there is none.
     func removeWebhook(_ id: WebhookIdentifier, recording events: [AuditEvent]) async throws(StoreFault) -> Bool
-    /// Queues an event to be sent again, in whatever state the webhook is.
-    ///
-    /// - Parameter seal: The number of the seal of the event.
+    /// Queues the event with the seal of a number to be sent again, in whatever state the webhook is.
     func resendEvent(
         _ seal: Int, to id: WebhookIdentifier, recording events: [AuditEvent]
     ) async throws(StoreFault) -> ResendEventOutcome

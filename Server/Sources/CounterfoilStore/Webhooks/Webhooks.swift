@@ -222,7 +222,7 @@ public enum UpdateWebhookOutcome: Sendable, Hashable {
     case notFound
 }
 
-/// The outcome of ``WebhookStore/resendEvent(_:to:at:recording:)``.
+/// The outcome of ``WebhookStore/resendEvent(_:to:recording:)``.
 public enum ResendEventOutcome: Sendable, Hashable {
     /// The event is queued.
     case queued
