@@ -25,6 +25,7 @@ struct WebhookTests {
     @Test func `a receiver gets the events of a sign-in and of an account, signed and without names`() async throws {
         let scene = try await WebhookScene()
         try await scene.append()
+        try await scene.deliver()
         let (_, secret) = try await scene.webhook(Self.host)
         _ = try await Developer("dora", of: scene.test)
         let dora = try await scene.test.addUser("dora")

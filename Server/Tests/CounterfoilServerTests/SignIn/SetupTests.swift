@@ -33,8 +33,8 @@ struct SetupTests {
             Issue.record("the form made no administrator")
             return
         }
-        #expect(donePage == SetupDonePage(username: "root", signInPath: "/sign-in?to=%2Fadmin%2Fstart"))
-        let button = "<a class=\"button primary\" href=\"/sign-in?to=%2Fadmin%2Fstart\">Sign in</a>"
+        #expect(donePage == SetupDonePage(username: "root", signInPath: "/sign-in?to=%2Fadmin"))
+        let button = "<a class=\"button primary\" href=\"/sign-in?to=%2Fadmin\">Sign in</a>"
         #expect(try done.html().contains(button))
         let username = try #require(Username("root"))
         let root = try #require(try await test.store.user(named: username))
