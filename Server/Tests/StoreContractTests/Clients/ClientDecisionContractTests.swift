@@ -68,7 +68,7 @@ struct ClientDecisionContractTests {
             }
             let none = Self.counts()
             #expect(try await world.store.clientCounts() == none)
-            try await change { $0.approval = .open }
+            try await change { ($0.approval, $0.policy.isFirstParty) = (.open, false) }
             #expect(try await world.store.clientCounts() == none)
             try await change { $0.approval = .pending }
             #expect(try await world.store.clientCounts() == Self.counts(pending: 1))

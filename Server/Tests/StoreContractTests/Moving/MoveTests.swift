@@ -187,7 +187,7 @@ struct MoveTests {
             let world = try await Self.fill(file)
             let store = try await PostgreSQLStore.open(string)
             #expect(try await store.addUser(try .named("carol")) == .added)
-            await #expect(throws: MoveRefusal.notEmpty(database: "\(string)", table: "people")) {
+            await #expect(throws: MoveRefusal.notEmpty(database: "\(string)", table: "activity_counts")) {
                 try await PostgreSQLStore.move(file, into: string, settings: [:], reporting: { _ in })
             }
             #expect(try await store.users(after: nil, limit: 10).count == 1)
