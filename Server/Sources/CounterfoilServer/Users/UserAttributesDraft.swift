@@ -4,7 +4,11 @@ package import CounterfoilStore
 /// The groups and attributes of a user as an administrator entered them, before they are checked.
 package struct UserAttributesDraft: Sendable, Hashable {
     /// A field of the form.
-    package enum Field: String, Sendable, Hashable { case groups, attributes }
+    package enum Field: String, Sendable, Hashable {
+        case groups
+        // A control with the name `attributes` would hide the attributes of its form from programs on the page.
+        case attributes = "user_attributes"
+    }
 
     /// An error in a draft.
     package struct FieldProblem: Sendable, Hashable {

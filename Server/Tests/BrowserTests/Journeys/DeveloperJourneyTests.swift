@@ -93,9 +93,9 @@ struct DeveloperJourneyTests {
             try await stage.open("/apps")
             var columns: [String] = []
             for column in try await browser.findAll("thead th") { columns.append(try await column.text) }
-            #expect(columns == ["App", "Type", "Client ID"])
+            #expect(columns == ["App", "Type", "Users", "Last used", "Client ID"])
             let row = "tbody tr:has(a[href='/apps/\(id)'])"
-            #expect(try await browser.find("\(row) td:nth-child(3) code").text == id)
+            #expect(try await browser.find("\(row) td:nth-child(5) code").text == id)
 
             try await browser.allowClipboard(stage.site.origin)
             let button = try await browser.find("\(row) .copy")

@@ -23,7 +23,8 @@ struct UserAttributesTests {
     {
         let page = try await administrator.browser.open(path).userAttributesPage
         let form = FormParameters([
-            "ticket": page.ticket, "revision": revision ?? page.revision, "groups": groups, "attributes": attributes,
+            "ticket": page.ticket, "revision": revision ?? page.revision, "groups": groups,
+            "user_attributes": attributes,
         ])
         return try await administrator.browser.submit(form, to: page.action)
     }
@@ -68,7 +69,7 @@ struct UserAttributesTests {
 
     // SEC-873
     @Test(
-        arguments: refusedGroups.map { ($0, "", "groups") } + refusedAttributes.map { ("", $0, "attributes") }
+        arguments: refusedGroups.map { ($0, "", "groups") } + refusedAttributes.map { ("", $0, "user_attributes") }
             as [(String, String, String)])
     mutating func `what is not allowed is marked at its field, and nothing is stored`(
         groups: String, attributes: String, field: String
@@ -86,9 +87,9 @@ struct UserAttributesTests {
         var browser = test.browser()
         try await browser.signInToConsole(username: "alice")
         #expect(try await browser.send(.get, to: path).status == .notFound)
-        let form = FormParameters(["groups": "admins", "attributes": "", "revision": ""])
+        let form = FormParameters(["groups": "admins", "user_attributes": "", "revision": ""])
         #expect(try await browser.send(.post, to: path, form: form).status == .notFound)
-        let query = path + "?groups=admins&attributes="
+        let query = path + "?groups=admins&user_attributes="
         _ = try await administrator.browser.open(query)
         #expect(try await test.store.attributes(of: test.alice.id).isEmpty)
     }

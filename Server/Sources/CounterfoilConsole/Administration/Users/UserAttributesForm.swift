@@ -5,6 +5,8 @@ import HTTPTypes
 
 /// `/admin/users/{user_id}/claims`: the groups and attributes of a user, and what an app gets of them.
 struct UserAttributesForm: Sendable {
+    private typealias Field = UserAttributesDraft.Field
+
     let console: Console
 
     /// The number of apps that the page offers for a preview.
@@ -39,7 +41,8 @@ struct UserAttributesForm: Sendable {
     func change(_ exchange: Console.Exchange) async throws -> Reply {
         let user = try await user(exchange)
         let (form, _, delay) = try await console.formOrDelay(exchange)
-        let draft = UserAttributesDraft(groups: try form.value("groups"), attributes: try form.value("attributes"))
+        let draft = UserAttributesDraft(
+            groups: try form.value(Field.groups.rawValue), attributes: try form.value(Field.attributes.rawValue))
         func again(_ problems: [FormProblem], _ status: HTTPResponse.Status = .badRequest) async throws -> Reply {
             try await page(of: user, exchange, Answer(problems: problems, status: status, typed: draft))
         }
@@ -95,8 +98,8 @@ struct UserAttributesForm: Sendable {
             problems: answer.problems,
             userPath: console.path(.user, of: user.id),
             name: DisplayName(of: user),
-            groups: field("groups", draft.groups),
-            attributes: field("attributes", draft.attributes),
+            groups: field(Field.groups.rawValue, draft.groups),
+            attributes: field(Field.attributes.rawValue, draft.attributes),
             list: AttributeList(stored),
             client: field(Self.parameter, client),
             apps: consents.map { facts in
