@@ -211,8 +211,8 @@ let package = Package(
             dependencies: [
                 "ACMEClient", "CounterfoilConsole", "CounterfoilPages", "CounterfoilPostgreSQL", counterfoilProtocol,
                 "CounterfoilServer", "CounterfoilStore", "CounterfoilSQL", "CounterfoilSQLite", counterfoilTokens,
-                "CounterfoilWeb", "HTTPListener", "MailTransport", argumentParser, asyncHTTPClient, logging, nioCore,
-                nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
+                "CounterfoilWeb", "HTTPListener", "MailTransport", argumentParser, asyncHTTPClient, httpTypes, logging,
+                nioCore, nioHTTP1, nioSSL, otel, serviceLifecycle, tracing, unixSignals,
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings

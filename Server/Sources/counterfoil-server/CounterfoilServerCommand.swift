@@ -22,8 +22,8 @@ struct CounterfoilServerCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, UserCommand.self, ClientCommand.self, ScopeCommand.self,
             ResourceCommand.self, UnregisteredCommand.self, RegistrationTokenCommand.self, BrandingCommand.self,
-            KeyCommand.self, CertificateCommand.self, MailCommand.self, AuditCommand.self, EventsCommand.self,
-            WebhookCommand.self,
+            ApplyCommand.self, KeyCommand.self, CertificateCommand.self, MailCommand.self, AuditCommand.self,
+            EventsCommand.self, WebhookCommand.self,
             BackupCommand.self,
             RestoreCommand.self, AfterRestoreCommand.self, PruneJournalCommand.self, MigrateCommand.self,
             ConfigCommand.self,

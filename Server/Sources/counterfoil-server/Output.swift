@@ -19,8 +19,13 @@ enum Output {
 
     /// Prints a value as one line of JSON on standard output.
     static func json(_ value: some Encodable) throws {
+        line(String(decoding: try encoded(value), as: UTF8.self))
+    }
+
+    /// Returns a value as one line of JSON, with sorted members.
+    static func encoded(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        line(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return try encoder.encode(value)
     }
 }

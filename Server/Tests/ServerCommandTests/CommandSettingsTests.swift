@@ -134,7 +134,8 @@ struct CommandSettingsTests {
 
     /// The exit codes of commands with a database that does not answer, where they differ from that of the outage.
     private static let withoutStore: [String: Int32] = [
-        "backup": CommandExit.refused, "restore": CommandExit.refused, "prune-journal": 0, "config check": 0,
+        "apply": CommandExit.refused, "backup": CommandExit.refused, "restore": CommandExit.refused,
+        "prune-journal": 0, "config check": 0,
         "config show": 0, "config schema": 0, "config example": 0, "doctor": CommandExit.found,
     ]
 

@@ -6,24 +6,40 @@ import HTTPTypes
 
 /// The party that calls the administration API, for one request.
 ///
-/// Only ``AdministrationAccess`` creates one.
+/// ``AdministrationAccess`` creates one from a token, and ``LocalAdministration`` one for a command.
 struct AdministrationCaller: Sendable {
-    /// The client of the token.
-    let client: RegisteredClient
-    /// The user for whom the client acts; nil if it acts without one.
-    let user: User?
+    /// The kind of a caller.
+    enum Party: Sendable {
+        /// A client with a token, for a user or without one.
+        case client(RegisteredClient, user: User?)
+        /// A command on the machine of the server.
+        case command(CommandContext)
+    }
+
+    let party: Party
     /// The rights of the token: those of its scope, as far as it still holds, which the role of the user has.
+    ///
+    /// A command has those of an owner.
     let rights: HeldRights
 
     fileprivate init(client: RegisteredClient, user: User?, scope: Scope) {
-        self.client = client
-        self.user = user
+        party = .client(client, user: user)
         let granted = Set(
             AdministrationRight.allCases.filter { $0.scope.map { scope.contains($0) } == true })
         rights = user.map { HeldRights(of: $0.role, within: granted) } ?? HeldRights(ofService: granted)
     }
 
-    var clientID: ClientIdentifier { client.id }
+    /// Creates the caller for a command, which needs no role.
+    init(_ command: CommandContext) {
+        party = .command(command)
+        rights = HeldRights(of: .owner)
+    }
+
+    /// The user for whom the client acts; nil for a client without one, and for a command.
+    var user: User? { if case .client(_, let user) = party { user } else { nil } }
+
+    /// The client of the token; nil for a command.
+    var clientID: ClientIdentifier? { if case .client(let client, _) = party { client.id } else { nil } }
 }
 
 /// The decision whether a request may use a right at the administration API.
@@ -69,9 +85,9 @@ struct AdministrationAccess: Sendable {
             let proof = try tokens.proof(of: access, in: request, at: endpoint, presented)
             // Every valid signature counts, so that refused requests do not read the store without a limit.
             try throttle.count(access.clientID, at: now)
-            let caller = try await caller(with: access, for: right, scope)
+            let (caller, client) = try await caller(with: access, for: right, scope)
             if let user = caller.user { try throttle.count(user.id, at: now) }
-            try await tokens.use(proof, of: caller.user.map { .user($0.id) } ?? .client(caller.client))
+            try await tokens.use(proof, of: caller.user.map { .user($0.id) } ?? .client(client))
             return caller
         } catch var refused as BearerRefusal {
             refused.isOfBoundToken = isBoundToKey || refused.isOfBoundToken
@@ -82,7 +98,7 @@ struct AdministrationAccess: Sendable {
 
     private func caller(
         with access: AccessTokenClaims, for right: AdministrationRight, _ scope: Scope.Token
-    ) async throws -> AdministrationCaller {
+    ) async throws -> (AdministrationCaller, RegisteredClient) {
         let registry = try await registry.fresh()
         guard let standing = try await TokenStanding(of: access, in: store, self.registry),
             let client = try await registry.client(access.clientID)
@@ -114,7 +130,7 @@ struct AdministrationAccess: Sendable {
             throw ProblemError(
                 .forbidden, "missing-right", "The user of the token does not have the right \(right.rawValue).")
         }
-        return caller
+        return (caller, client)
     }
 }
 

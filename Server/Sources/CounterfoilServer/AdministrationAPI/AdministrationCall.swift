@@ -19,17 +19,35 @@ struct AdministrationCall: Sendable {
 
     /// The changes of accounts that the caller makes.
     var users: UserAdministration {
-        components.administration(
-            by: .token(user: caller.user, rights: caller.rights, client: caller.clientID, request), now: now)
+        switch caller.party {
+        case .client(let client, let user):
+            components.administration(
+                by: .token(user: user, rights: caller.rights, client: client.id, request), now: now)
+        case .command(let command):
+            UserAdministration(
+                store, serverKey: components.serverKey, by: .command, notifying: command.notices, at: now)
+        }
+    }
+
+    /// The rules for the registration of clients.
+    var clientRules: ClientRules {
+        switch caller.party {
+        case .client: ClientRules(settings, formats: components.formats)
+        case .command(let command): command.rules
+        }
     }
 
     /// Creates the event of a change that is not about an account.
     func event(
         _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String, at time: Date? = nil
     ) -> AuditEvent {
-        components.auditor.event(
-            kind, by: request, user: caller.user?.id, client: client ?? caller.clientID, detail: detail,
-            now: time ?? now)
+        switch caller.party {
+        case .client(let calling, let user):
+            components.auditor.event(
+                kind, by: request, user: user?.id, client: client ?? calling.id, detail: detail, now: time ?? now)
+        case .command:
+            AuditEvent(at: time ?? now, kind, clientID: client, detail: AuditEvent.commandPrefix + detail)
+        }
     }
 
     /// Returns the URL of a path of the API.
@@ -94,6 +112,14 @@ struct AdministrationCall: Sendable {
                 parts: [.header("If-Match", "The header is required once.")])
         }
         return value
+    }
+
+    /// Throws 412 if the request has `If-Match` and it does not name the version of a record.
+    ///
+    /// It is for an operation that does not require the field (RFC 9110 §13.1.1).
+    func requireMatchIfSent(_ tag: () async throws -> EntityTag) async throws {
+        guard request.head.headerFields[.ifMatch] != nil else { return }
+        try requireMatch(try await tag())
     }
 
     /// Throws 412 unless `If-Match` names the version of a record (RFC 9110 §13.1.1).

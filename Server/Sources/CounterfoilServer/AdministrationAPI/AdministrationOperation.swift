@@ -1,5 +1,6 @@
 import CounterfoilProtocol
 package import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 package import HTTPTypes
 
 /// An operation of the administration API: its method and path, the right that it needs, what a request and an answer
@@ -44,6 +45,8 @@ package struct AdministrationOperation: Sendable {
     /// Whether a request must name the version of the record that it changes, with `If-Match`.
     package let isConditional: Bool
     let perform: Perform
+    /// Returns the refused members of a body, by their types alone.
+    let refusedMembers: @Sendable ([String: JSONValue]) -> [ProblemDetails.Part]
 
     /// Whether a request can have an `Idempotency-Key`, because it creates something.
     package var isCreation: Bool { status == .created }
@@ -64,6 +67,7 @@ package struct AdministrationOperation: Sendable {
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
         self.perform = perform
+        refusedMembers = { _ in [] }
     }
 
     /// Creates an operation with a body in the request.
@@ -82,6 +86,7 @@ package struct AdministrationOperation: Sendable {
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
         self.perform = { call in try await perform(call, try BodyMembers<Body.Member>.body(of: call.request)) }
+        refusedMembers = { BodyMembers<Body.Member>.refused(of: Body.self, in: $0) }
     }
 }
 

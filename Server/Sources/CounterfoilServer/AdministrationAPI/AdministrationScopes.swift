@@ -19,7 +19,7 @@ extension Issuer {
     package var administrationAPI: String { endpoint(AdministrationOperation.prefix) }
 
     /// The URL of the metadata of the administration API (RFC 9728 §3.1).
-    var administrationAPIMetadata: String {
+    package var administrationAPIMetadata: String {
         origin + (Endpoint.administrationAPIMetadata.paths(of: self).first ?? "")
     }
 }

@@ -24,8 +24,8 @@ struct RepeatedRequests: Sendable {
 
     /// Carries out the operation, unless the request repeats an earlier one.
     func answer() async throws -> AdministrationAnswer {
-        guard let key = try key() else { return try await operation.perform(call) }
-        let request = request(with: key)
+        guard let client = call.caller.clientID, let key = try key() else { return try await operation.perform(call) }
+        let request = request(of: client, with: key)
         switch try await call.store.beginAnswer(to: request, atMost: Self.limitPerClient, at: call.now) {
         case .begun: return try await firstAnswer(to: request.digest)
         case .answered(let sealed): return try open(sealed, of: request.digest)
@@ -75,8 +75,8 @@ struct RepeatedRequests: Sendable {
         return value
     }
 
-    private func request(with key: String) -> RepeatableRequest {
-        let caller = [call.caller.clientID.rawValue, call.caller.user?.id.rawValue ?? ""]
+    private func request(of client: ClientIdentifier, with key: String) -> RepeatableRequest {
+        let caller = [client.rawValue, call.caller.user?.id.rawValue ?? ""]
         // The body can contain a password, so nothing that is stored may serve to guess it.
         var code = HMAC<SHA256>(key: call.components.serverKey.repeatedContents)
         code.update(data: Array((call.request.head.path ?? "").utf8) + [0])
@@ -84,7 +84,7 @@ struct RepeatedRequests: Sendable {
         return RepeatableRequest(
             digest: ArtefactDigest(ofRepeatableRequest: RecordDigest(caller + [operation.id, key]).text),
             content: ArtefactDigest(ofRepeatableContent: Base64URL.encode(Array(code.finalize()))),
-            clientID: call.caller.clientID, expiresAt: call.now + Self.retention)
+            clientID: client, expiresAt: call.now + Self.retention)
     }
 
     /// A kept answer, before it is encrypted.

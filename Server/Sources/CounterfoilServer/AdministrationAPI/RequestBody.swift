@@ -38,6 +38,15 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
         return body
     }
 
+    /// Returns the members of a body that are refused.
+    static func refused<Body: AdministrationBody>(
+        of type: Body.Type, in values: [String: JSONValue]
+    ) -> [ProblemDetails.Part] where Body.Member == Member {
+        var members = BodyMembers(values)
+        _ = Body(&members)
+        return members.problems
+    }
+
     mutating func refuse(_ member: Member, _ detail: String) {
         problems.append(.member(member.rawValue, detail))
     }

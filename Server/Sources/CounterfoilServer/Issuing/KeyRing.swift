@@ -104,6 +104,24 @@ public final class KeyRing: Sendable, SigningKeys {
             state: State(records: records, opened: opened, revision: revision))
     }
 
+    /// Loads the keys of a store for a command, and creates none that is missing.
+    package static func reading(
+        _ store: any SigningKeyStore & IdentifierKeyStore & RegistryStore & StoreClock, serverKey: ServerKey
+    ) async throws -> KeyRing {
+        let revision = try await store.registryRevision()
+        let records = try await store.signingKeys()
+        var opened: [KeyIdentifier: SigningKey] = [:]
+        for record in records { opened[record.id] = try key(of: record, with: serverKey) }
+        let sealed = try await store.identifierKeys()
+        let identifiers: IdentifierKeys
+        do {
+            identifiers = try sealed.map { try serverKey.open(identifierKeys: $0).keys } ?? IdentifierKeys(serverKey)
+        } catch { throw Refusal.wrongServerKeyOfIdentifiers }
+        return KeyRing(
+            store, serverKey: serverKey, identifiers: identifiers, clock: { store.now() },
+            state: State(records: records, opened: opened, revision: revision))
+    }
+
     /// Throws ``Refusal`` if a server key cannot decrypt a signing key in a store, or the keys of the pairwise
     /// identifiers.
     ///

@@ -115,6 +115,35 @@ struct AdministrationRequestTests {
         #expect(replies.first { $0.status == .preconditionFailed }?.problem == "changed-meanwhile")
     }
 
+    // RFC 9110 §13.1.1
+    @Test func `a deletion or a role for another version changes nothing, although it needs no version`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let api = try #require(try await desk.test.store.resources().first)
+        let paths = [
+            "/clients/\(desk.test.lightbox.id)", "/scopes/photos.read?remove_from_all=true", "/apis/\(api.clientID)",
+        ]
+        let stale: HTTPFields = [.ifMatch: #""former""#]
+        for path in paths {
+            let refused = try await desk.send(.delete, path, as: token, fields: stale)
+            #expect(refused.status == .preconditionFailed, "\(path)")
+        }
+        let role = "/users/\(desk.root.id)"
+        let refused = try await desk.send(.put, role + "/role", as: token, json: #"{"role": null}"#, fields: stale)
+        #expect(refused.status == .preconditionFailed)
+        let read = try await desk.send(.get, role, as: token)
+        #expect(try read.members["role"] as? String == "administrator")
+        let current: HTTPFields = [.ifMatch: try #require(read.fields[.eTag])]
+        let given = try await desk.send(.put, role + "/role", as: token, json: #"{"role": null}"#, fields: current)
+        #expect(given.status == .ok)
+        for path in paths {
+            let found = try await desk.send(.get, String(path.prefix { $0 != "?" }), as: token)
+            let current: HTTPFields = [.ifMatch: try #require(found.fields[.eTag])]
+            let deleted = try await desk.send(.delete, path, as: token, fields: current)
+            #expect(deleted.status.kind == .successful, "\(path)")
+        }
+    }
+
     @Test func `requests with one key create one record, and get one answer`() async throws {
         let desk = try await AdministrationDesk()
         let token = try await desk.token()

@@ -156,9 +156,8 @@ private enum Clients {
     ) async throws -> (client: CheckedClient, policy: ClientPolicy?) {
         let others = try await owner.asyncMap { try await call.store.clients(of: $0) } ?? []
         let schemes = RedirectURIContext.schemes(of: others.filter { $0.id != id })
-        let rules = ClientRules(call.settings, formats: call.components.formats)
         do {
-            return try rules.check(
+            return try call.clientRules.check(
                 draft, policy: policy, of: type, id: id, checksPolicy: checksPolicy, schemesInUse: schemes,
                 now: call.now)
         } catch { throw ProblemError(error) }
@@ -167,9 +166,10 @@ private enum Clients {
     static func delete(_ call: AdministrationCall) async throws -> AdministrationAnswer {
         // A client can be deleted even if this version cannot read its record.
         guard let id = ClientIdentifier(try call.segment("client")),
-            let client = try await call.store.clientOwnership(id), !client.isUnregistered,
-            try await call.clients.delete(id)
+            let client = try await call.store.clientOwnership(id), !client.isUnregistered
         else { throw NotFoundError() }
+        try await call.requireMatchIfSent { try ClientRecord.version(of: try await call.client()) }
+        guard try await call.clients.delete(id) else { throw NotFoundError() }
         return .none
     }
 
@@ -277,8 +277,12 @@ extension AdministrationCall {
     private func event(
         _ kind: AuditEvent.Kind, of user: UserIdentifier?, client: ClientIdentifier, _ detail: String
     ) -> AuditEvent {
+        guard let calling = caller.clientID else {
+            return AuditEvent(
+                at: now, kind, userID: user, clientID: client, detail: AuditEvent.commandPrefix + detail)
+        }
         guard let user, user != caller.user?.id else {
-            return event(kind, client: client, detail: "with the app \(caller.clientID): \(detail)")
+            return event(kind, client: client, detail: "with the app \(calling): \(detail)")
         }
         return AuditEvent(
             at: now, kind, userID: user, clientID: client, requestID: request.id,

@@ -26,7 +26,9 @@ extension AdministrationOperation {
             "changeAPI", .patch, "/apis/{api}", .writeAPIs, body: ChangedAPIBody.self,
             answer: .object(ResourceDocument.self), isConditional: true, APIs.change),
         AdministrationOperation("deleteAPI", .delete, "/apis/{api}", .writeAPIs) { call in
-            guard try await call.registry.delete(try await call.api().resource) else { throw NotFoundError() }
+            let api = try await call.api()
+            try await call.requireMatchIfSent { try EntityTag(of: api.revision) }
+            guard try await call.registry.delete(api.resource) else { throw NotFoundError() }
             return .none
         },
         AdministrationOperation(

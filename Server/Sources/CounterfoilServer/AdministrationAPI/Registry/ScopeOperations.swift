@@ -64,7 +64,9 @@ private enum Scopes {
 
     static func delete(_ call: AdministrationCall) async throws -> AdministrationAnswer {
         let takesFromUses = try call.query.flag("remove_from_all") ?? false
-        let scope = try await call.scope().token
+        let former = try await call.scope()
+        try await call.requireMatchIfSent { try EntityTag(of: former.revision) }
+        let scope = former.token
         switch try await call.registry.delete(scope, takingFromUses: takesFromUses) {
         case .removed(let uses): return try AdministrationAnswer(RemovedScopeDocument(scope, uses))
         case .inUse(let uses):

@@ -124,6 +124,7 @@ private enum Accounts {
 
     static func setRole(_ call: AdministrationCall, _ body: RoleBody) async throws -> AdministrationAnswer {
         let user = try await call.user()
+        try await call.requireMatchIfSent { try AccountDocument.version(of: user) }
         return try await answer(try await call.users.setRole(body.role, of: user.id), user, call)
     }
 
