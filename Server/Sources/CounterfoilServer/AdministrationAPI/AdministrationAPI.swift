@@ -118,7 +118,7 @@ struct AdministrationAPI: Sendable {
 
 extension ProblemError {
     /// Creates the error if the rights of the caller do not allow a change.
-    fileprivate init(_ refusal: RoleRefusal) {
+    init(_ refusal: RoleRefusal) {
         let roles = refusal.roles.map(\.rawValue).joined(separator: ", ")
         switch refusal {
         case .lacksRight(let right):
