@@ -113,39 +113,7 @@ extension SQLStore {
     public func updateUser(
         _ user: User, from former: User, at time: Date, recording events: [AuditEvent]
     ) async throws(StoreFault) -> UpdateUserOutcome {
-        try await commit(recording: events) { database in
-            let facts = try database.answers(
-                """
-                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
-                    EXISTS (SELECT 1 FROM people WHERE email = ?2 AND id <> ?1)
-                """,
-                user.id.rawValue,
-                user.email?.rawValue
-            )
-            guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
-            // A record with a value that this version does not know is not changed.
-            let stored = try database.first(
-                "SELECT \(User.columns) FROM people WHERE people.id = ?", user.id.rawValue, read: User.init(_:))
-            guard let stored, stored.displayName == former.displayName, stored.email == former.email,
-                stored.profile == former.profile, stored.role == former.role
-            else { return .changedMeanwhile }
-            // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
-            try database.send(
-                """
-                UPDATE people SET email = ?2, display_name = ?3, display_name_key = ?4,
-                    profile = json_patch(profile, ?5), changed_at = ?6
-                WHERE id = ?1
-                """,
-                user.id.rawValue,
-                user.email?.rawValue,
-                user.displayName,
-                UserSearch.key(of: user.displayName),
-                try user.profile.patch,
-                time.microseconds
-            )
-            try database.deleteLinksToFormerAddress(of: user.id)
-            return .updated
-        }
+        try await commit(recording: events) { database in try database.update(user, from: former, at: time) }
     }
 
     /// Disables a user and ends all sessions of the user in one transaction, without reading the record.
@@ -157,10 +125,7 @@ extension SQLStore {
             guard try database.has(requiredRole, user) else { return .changedMeanwhile }
             guard try !database.isSo("disabled_at IS NOT NULL", of: user) else { return .unchanged }
             if let obstacle = try database.obstacle(toLosing: user) { return obstacle }
-            try database.send(
-                "UPDATE people SET disabled_at = ?2, changed_at = ?2 WHERE id = ?1", user.rawValue, time.microseconds)
-            _ = try database.endSessions(of: user, at: time)
-            try database.deleteLinks(of: user)
+            try database.disable(user, at: time)
             return .changed
         }
     }
@@ -253,13 +218,49 @@ extension SQLConnection {
     }
 
     /// Returns the reason why a user must stay an owner who can sign in; nil if there is none.
-    fileprivate func obstacle(toLosing user: UserIdentifier) throws -> ChangeStandingOutcome? {
+    func obstacle(toLosing user: UserIdentifier) throws -> ChangeStandingOutcome? {
         let isLast = try first(User.removalFacts, user.rawValue) { columns in
             _ = try columns.integer()
             return try columns.flag()
         }
         guard let isLast else { return .notFound }
         return isLast ? .lastOwner : nil
+    }
+
+    /// Changes the display name, email address, profile and external identifier of a user who is as `former`.
+    func update(_ user: User, from former: User, at time: Date) throws -> UpdateUserOutcome {
+        let facts = try answers(
+            """
+            SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1),
+                EXISTS (SELECT 1 FROM people WHERE email = ?2 AND id <> ?1)
+            """,
+            user.id.rawValue,
+            user.email?.rawValue
+        )
+        guard facts == [true, false] else { return facts.first == true ? .emailTaken : .notFound }
+        // A record with a value that this version does not know is not changed.
+        let stored = try first(
+            "SELECT \(User.columns) FROM people WHERE people.id = ?", user.id.rawValue, read: User.init(_:))
+        guard let stored, stored.displayName == former.displayName, stored.email == former.email,
+            stored.profile == former.profile, stored.role == former.role, stored.externalID == former.externalID
+        else { return .changedMeanwhile }
+        // `json_patch` keeps the members of the profile that this version does not know (RFC 7396).
+        try send(
+            """
+            UPDATE people SET email = ?2, display_name = ?3, display_name_key = ?4,
+                profile = json_patch(profile, ?5), changed_at = ?6, external_id = ?7
+            WHERE id = ?1
+            """,
+            user.id.rawValue,
+            user.email?.rawValue,
+            user.displayName,
+            UserSearch.key(of: user.displayName),
+            try user.profile.patch,
+            time.microseconds,
+            user.externalID?.rawValue
+        )
+        try deleteLinksToFormerAddress(of: user.id)
+        return .updated
     }
 
     /// Adds a user, unless the user name or the email address is taken.
@@ -280,8 +281,8 @@ extension SQLConnection {
             """
             INSERT INTO people
                 (number, id, username, email, display_name, display_name_key, password_hash, role, profile,
-                terms_version, terms_accepted_at, created_at, changed_at, disabled_at, must_change_password)
-            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                terms_version, terms_accepted_at, created_at, changed_at, disabled_at, must_change_password, external_id)
+            VALUES (\(User.nextNumber), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             user.id.rawValue,
             user.username.rawValue,
@@ -296,7 +297,8 @@ extension SQLConnection {
             user.createdAt.microseconds,
             user.changedAt.microseconds,
             user.disabledAt?.microseconds,
-            user.mustChangePassword
+            user.mustChangePassword,
+            user.externalID?.rawValue
         )
         try add(1, of: .newUser, at: user.createdAt, in: counterSlot)
         return .added
@@ -316,7 +318,7 @@ extension User {
     static let columns = """
         people.id, people.username, people.email, people.display_name, people.password_hash, people.role,
         people.profile, people.terms_version, people.terms_accepted_at, people.created_at, people.changed_at,
-        people.disabled_at, people.must_change_password
+        people.disabled_at, people.must_change_password, people.external_id
         """
 
     init(_ columns: inout Columns) throws {
@@ -333,7 +335,8 @@ extension User {
             createdAt: try columns.date(),
             changedAt: try columns.date(),
             disabledAt: try columns.optionalDate(),
-            mustChangePassword: try columns.flag()
+            mustChangePassword: try columns.flag(),
+            externalID: try columns.optionalValue(ExternalIdentifier.init(_:))
         )
     }
 }

@@ -215,7 +215,7 @@ public final class AuthorizationServer: Sendable {
         guard endpoint.methods.contains(request.head.method) else {
             return Reply(
                 .methodNotAllowed,
-                endpoint.isOfAdministrationAPI ? .problem(ProblemDetails(.methodNotAllowed).encoded()) : .none,
+                endpoint.reader.content(of: ProblemDetails(.methodNotAllowed)),
                 fields: [.allow: endpoint.methods.map(\.rawValue).joined(separator: ", ")])
         }
         // A page can issue a code, open a pushed request or end a session. The user may never follow the link, and a

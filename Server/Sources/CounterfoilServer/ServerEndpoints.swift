@@ -34,6 +34,7 @@ extension ServerComponents {
             { CallbackEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AssociationEndpoint(settings: $0.settings, registry: $0.registry).handlers },
             { AdministrationAPI(components: $0, pages: pages.endpoints).handlers },
+            { SCIMEndpoints(components: $0, pages: pages.endpoints).handlers },
         ]
     }
 

@@ -206,6 +206,9 @@ final class AuthorizationServerResponder: Responder {
         case .problem(let json):
             bytes = json
             fields[.contentType] = "application/problem+json"
+        case .scim(let json):
+            bytes = json
+            fields[.contentType] = "application/scim+json"
         case .signed(let token, let type):
             bytes = Array(token.utf8)
             fields[.contentType] = "application/\(type)"

@@ -235,6 +235,17 @@ struct QueryPlanTests {
         #expect(!tables.contains { $0.hasPrefix("SCAN") }, "\(steps)")
     }
 
+    @Test(arguments: UserQuery.State.allCases.map(Optional.some) + [nil])
+    func `a directory reads users in the order of an index`(_ state: UserQuery.State?) async throws {
+        for statement in [
+            StoreQuery.endOfListing(state), StoreQuery.countOfListing(state), StoreQuery.listing(state),
+            StoreQuery.usersWithExternalID,
+        ] {
+            let steps = try await plan(of: statement)
+            #expect(steps.count == 1 && steps[0].hasPrefix("SEARCH people USING"), "\(steps)")
+        }
+    }
+
     // SQLite merges a query in the source of another one if it is the only one there.
     @Test func `a search that examines user names alone has one bound at each end`() async throws {
         var extent = UserQueryExtent()

@@ -24,6 +24,8 @@ extension StoreSchema {
             created_at INTEGER NOT NULL,
             changed_at INTEGER NOT NULL,
             disabled_at INTEGER,
+            -- The identifier that a directory has for the user.
+            external_id TEXT COLLATE BINARY CHECK (external_id <> ''),
             -- In no index, so that a sign-in changes none.
             last_sign_in_at INTEGER,
             CHECK ((terms_version IS NULL) = (terms_accepted_at IS NULL))
@@ -31,6 +33,7 @@ extension StoreSchema {
         CREATE INDEX people_roles ON people (role, username) WHERE role IS NOT NULL;
         CREATE INDEX people_disabled ON people (username) WHERE disabled_at IS NOT NULL;
         CREATE INDEX people_display_name ON people (display_name_key);
+        CREATE INDEX people_external_id ON people (external_id, username) WHERE external_id IS NOT NULL;
 
         -- Deleted users with records that are not deleted yet.
         CREATE TABLE removed_people (

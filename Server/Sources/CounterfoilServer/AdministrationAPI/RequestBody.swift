@@ -151,11 +151,14 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
 
 extension IncomingRequest {
     /// Returns the members of the JSON object in the body; throws 415 or 400.
-    fileprivate func jsonObject() throws(ProblemError) -> [String: JSONValue] {
-        guard hasJSONBody else {
+    ///
+    /// - Parameter types: The content types that the operation accepts.
+    func jsonObject(of types: [String] = ["application/json"]) throws(ProblemError) -> [String: JSONValue] {
+        guard hasJSONBody(of: types) else {
+            let names = types.joined(separator: " or ")
             throw ProblemError(
-                .unsupportedMediaType, "no-json", "The body must be JSON, with the content type application/json.",
-                parts: [.header("Content-Type", "It must be application/json, in UTF-8.")])
+                .unsupportedMediaType, "no-json", "The body must be JSON, with the content type \(names).",
+                parts: [.header("Content-Type", "It must be \(names), in UTF-8.")])
         }
         do { return try JSONReader.object(body) } catch {
             throw ProblemError(
@@ -164,11 +167,11 @@ extension IncomingRequest {
         }
     }
 
-    private var hasJSONBody: Bool {
+    private func hasJSONBody(of accepted: [String]) -> Bool {
         let types = head.headerFields[values: .contentType]
         guard types.count == 1 else { return false }
         let parts = types[0].lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-        return parts.first == "application/json"
+        return parts.first.map(accepted.contains) == true
             && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" || $0 == "charset=\"utf-8\"" }
     }
 }

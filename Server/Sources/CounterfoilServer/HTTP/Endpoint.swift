@@ -32,6 +32,9 @@ public struct Endpoint: Sendable {
     /// Whether the endpoint belongs to the administration API: its errors are problem details (RFC 9457), and a DPoP
     /// proof names the path of the request.
     var isOfAdministrationAPI = false
+    /// Whether the endpoint is one of SCIM: its JSON has the content type of SCIM, and its errors the form of RFC
+    /// 7644 §3.12.
+    var speaksSCIM = false
     /// Whether the endpoint is a health check, which accepts requests with any host name.
     var isHealth = false
     /// Whether the endpoint is also available at the callback origin, where no user signs in.

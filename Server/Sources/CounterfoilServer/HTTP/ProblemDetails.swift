@@ -92,6 +92,7 @@ extension ProblemError: Refusing {
 extension Endpoint {
     /// The recipient of the error responses.
     var reader: Refusal.Reader {
+        if speaksSCIM { return .scim }
         if isOfAdministrationAPI { return .problem }
         return answersUsers ? .page : .json
     }

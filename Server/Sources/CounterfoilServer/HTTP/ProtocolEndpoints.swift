@@ -2,7 +2,7 @@ import HTTPTypes
 
 extension Endpoint {
     /// All endpoints except those of the pages for signed-in users, which ``ServerPages`` adds.
-    package static let protocolEndpoints = ofProtocol + administrationAPI
+    package static let protocolEndpoints = ofProtocol + administrationAPI + scim
 
     private static let ofProtocol = [
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,

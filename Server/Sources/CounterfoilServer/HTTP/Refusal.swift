@@ -39,6 +39,17 @@ package struct Refusal: Sendable {
         case json
         /// A program that calls the administration API, which gets problem details (RFC 9457).
         case problem
+        /// A directory, which gets an error of SCIM (RFC 7644 §3.12).
+        case scim
+
+        /// Returns the body with an error; none for a user, and for a program that gets errors of OAuth.
+        func content(of details: ProblemDetails) -> Reply.Content {
+            switch self {
+            case .page, .json: .none
+            case .problem: .problem(details.encoded())
+            case .scim: .scim(details.encodedForSCIM())
+            }
+        }
     }
 
     /// The target of the button on the error page.
@@ -199,9 +210,9 @@ package struct Refusal: Sendable {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             let body = (try? encoder.encode(TokenErrorResponse(error))) ?? Data(#"{"error":"server_error"}"#.utf8)
             return Reply(status, .json(Array(body)), fields: fields)
-        case .problem:
+        case .problem, .scim:
             let details = problemDetails ?? ProblemDetails(status, detail: error.description)
-            return Reply(status, .problem(details.encoded()), fields: fields)
+            return Reply(status, reader.content(of: details), fields: fields)
         case .page:
             let page = ProblemPage(
                 status: status.code, title: words(problem.title(values)),

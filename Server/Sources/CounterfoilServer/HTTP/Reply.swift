@@ -16,6 +16,8 @@ public struct Reply: Sendable {
         case json([UInt8])
         /// Encoded problem details (RFC 9457).
         case problem([UInt8])
+        /// Encoded JSON for a directory, with the content type of SCIM (RFC 7644 §8.1).
+        case scim([UInt8])
         /// A signed JWT; the content type is `client/` followed by the token type.
         case signed(String, type: TokenType)
         /// A page, which the web layer renders as HTML.

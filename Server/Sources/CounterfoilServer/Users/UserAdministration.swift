@@ -128,6 +128,31 @@ package struct UserAdministration: Sendable {
         }
     }
 
+    /// Changes an account as ``update(_:from:)`` does, and disables or enables it in the same commit, unless no other
+    /// owner could sign in.
+    package func provision(_ user: User, from former: User) async throws -> ProvisionUserOutcome {
+        _ = try await check(actingOn: former)
+        let isSameAddress = user.email == former.email
+        let notice = isSameAddress ? nil : try await notice(of: .emailChanged, to: former)
+        var events: [AuditEvent] = []
+        func record(_ action: AuditEvent.Action?, _ detail: String) {
+            events += actor.events(.account, action, of: user.id, detail: detail, at: time)
+        }
+        if !isSameAddress {
+            record(AccountChange.emailChanged.action, AccountChange.emailChanged.detail)
+            events[0] = events[0].notifying(by: notice)
+        }
+        if user.disabledAt != nil, former.disabledAt == nil { record(.userDisabled, "disabled") }
+        if user.disabledAt == nil, former.disabledAt != nil { record(.userEnabled, "enabled") }
+        var others = user
+        (others.email, others.disabledAt) = (former.email, former.disabledAt)
+        others.profile.isEmailVerified = former.profile.isEmailVerified
+        if others != former { record(nil, "changed") }
+        let outcome = try await store.provisionUser(user, from: former, at: time, recording: events)
+        if outcome.isCommitted { count(events) }
+        return outcome
+    }
+
     /// Changes the groups and attributes of an account, if they still are as they were read.
     package func changeAttributes(
         of user: UserIdentifier, from former: UserAttributes, to attributes: UserAttributes

@@ -15,6 +15,7 @@ public struct UnexpectedReply: Error, CustomStringConvertible {
             case .none: "no body"
             case .json(let bytes): "JSON of \(bytes.count) bytes"
             case .problem(let bytes): "the problem \(String(decoding: bytes, as: UTF8.self))"
+            case .scim(let bytes): "SCIM of \(bytes.count) bytes"
             case .signed: "a signed answer"
             case .image: "an image"
             case .file(_, let type): "a file of the type \(type)"
@@ -233,7 +234,7 @@ extension Reply {
     public var json: [UInt8] {
         get throws(UnexpectedReply) {
             switch content {
-            case .json(let bytes), .problem(let bytes): return bytes
+            case .json(let bytes), .problem(let bytes), .scim(let bytes): return bytes
             case .none, .signed, .page, .image, .file: throw UnexpectedReply(needed: "JSON", reply: self)
             }
         }

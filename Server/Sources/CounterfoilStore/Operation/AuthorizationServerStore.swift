@@ -31,7 +31,7 @@ public typealias UncachedStore = ActivityStore & AppSignInStore & AttemptStore &
     & BrandingStore & CertificateOrderStore & ClientAssertionStore & ClientDeveloperStore & ClientQueryStore
     & ClientStore & ConsentStore & DeviceAuthorizationStore & GrantStore & IdentifierKeyStore & KeptAnswerStore
     & LogoutDeliveryStore & MailStore & MaintenanceStore
-    & UserStore & PasskeyStore
+    & UserStore & PasskeyStore & ProvisioningStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
     & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserLinkStore & WebhookStore

@@ -118,6 +118,11 @@ extension ResetPasswordOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .reset }
 }
 
+extension ProvisionUserOutcome: CommitOutcome {
+    /// Whether the account was changed.
+    public var isCommitted: Bool { self == .updated }
+}
+
 extension RefuseHostOutcome: CommitOutcome {
     /// Whether the policy refuses the host by this commit.
     public var isCommitted: Bool { self == .refused }

@@ -124,6 +124,8 @@ public struct User: Sendable, Hashable {
     public var disabledAt: Date?
     /// Whether the password begins no session until the user has chosen another one.
     public var mustChangePassword: Bool
+    /// The identifier that a directory has for the user; nil if none has set one.
+    public var externalID: ExternalIdentifier?
 
     /// Creates a record; by default it is a new, enabled account without a role.
     public init(
@@ -138,7 +140,8 @@ public struct User: Sendable, Hashable {
         createdAt: Date,
         changedAt: Date? = nil,
         disabledAt: Date? = nil,
-        mustChangePassword: Bool = false
+        mustChangePassword: Bool = false,
+        externalID: ExternalIdentifier? = nil
     ) {
         self.id = id
         self.username = username
@@ -152,6 +155,7 @@ public struct User: Sendable, Hashable {
         self.changedAt = changedAt ?? createdAt
         self.disabledAt = disabledAt
         self.mustChangePassword = mustChangePassword
+        self.externalID = externalID
     }
 }
 
@@ -187,7 +191,8 @@ public enum UpdateUserOutcome: Sendable, Hashable {
     case updated
     /// There is no such user; nothing was written.
     case notFound
-    /// The name, the address, the profile or the role has been changed since it was read; nothing was written.
+    /// The name, the address, the profile, the external identifier or the role has been changed since it was read;
+    /// nothing was written.
     case changedMeanwhile
     /// Another user has this email address; nothing was written.
     case emailTaken
@@ -233,8 +238,8 @@ public protocol UserStore: Sendable {
     func addFirstOwner(
         _ user: User, recording events: [AuditEvent]
     ) async throws(StoreFault) -> AddUserOutcome
-    /// Updates the display name, the email address and the profile of a user, if they and the role still are those of
-    /// `former`.
+    /// Updates the display name, the email address, the profile and the external identifier of a user, if they and the
+    /// role still are those of `former`.
     ///
     /// ``User/changedAt`` becomes `time`, and everything else is kept.
     ///

@@ -23,6 +23,7 @@ struct UserDocument: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case sub, username, name, email, role, disabled, profile
+        case externalID = "external_id"
         case mustChangePassword = "must_change_password"
         case termsVersion = "terms_version"
         case termsAcceptedAt = "terms_accepted_at"
@@ -45,6 +46,7 @@ struct UserDocument: Encodable {
         if user.mustChangePassword { try values.encode(true, forKey: .mustChangePassword) }
         try values.encode(user.passwordHash != nil, forKey: .hasPassword)
         try values.encode(user.profile, forKey: .profile)
+        try values.encodeIfPresent(user.externalID?.rawValue, forKey: .externalID)
         if let terms = user.acceptedTerms {
             try values.encode(terms.version, forKey: .termsVersion)
             try values.encode(Int(terms.acceptedAt.timeIntervalSince1970), forKey: .termsAcceptedAt)
@@ -107,6 +109,7 @@ struct UserDocument: Encodable {
         add("region", profile.address?.region)
         add("postal code", profile.address?.postalCode)
         add("country", profile.address?.country)
+        add("external ID", user.externalID?.rawValue)
         if let terms = user.acceptedTerms {
             add("accepted terms", "\(terms.version), \(Moment.text(terms.acceptedAt))")
         }

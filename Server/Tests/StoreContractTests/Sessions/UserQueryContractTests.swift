@@ -344,7 +344,7 @@ struct UserQueryContractTests {
 
 extension SQLStore {
     /// Adds users with the names u00001 and so on, in one transaction.
-    fileprivate func addMany(_ count: Int) async throws {
+    func addMany(_ count: Int) async throws {
         try await database.engine.commit { database in
             for number in 1...count {
                 let digits = String(number)

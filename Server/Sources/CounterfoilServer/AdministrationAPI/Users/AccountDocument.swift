@@ -20,6 +20,7 @@ struct AccountDocument: AdministrationDocument {
         case lastSignInAt = "last_sign_in_at"
         case hasSecondFactor = "has_second_factor"
         case passkeys
+        case externalID = "external_id"
     }
 
     let id: String
@@ -39,6 +40,7 @@ struct AccountDocument: AdministrationDocument {
     let lastSignInAt: Date?
     let hasSecondFactor: Bool?
     let passkeys: Int?
+    let externalID: String?
 
     init(_ overview: UserOverview) {
         self.init(
@@ -66,6 +68,7 @@ struct AccountDocument: AdministrationDocument {
         self.lastSignInAt = lastSignInAt
         self.hasSecondFactor = hasSecondFactor
         self.passkeys = passkeys
+        externalID = user.externalID?.rawValue
     }
 
     /// Returns the version of a user, which a sign-in does not change.
