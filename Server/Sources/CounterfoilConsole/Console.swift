@@ -33,12 +33,12 @@ struct Console: Sendable {
     let reporter: (any InstallationReporter)?
     /// The way in which mails leave the server; nil if no mail is set up.
     let mailSender: (any MailSender)?
-    let serverChecks: ServerCheckLimiter
+    let serverChecks: PartyLimiter
     let lifetime: ServerLifetime
     let leaseHolder: LeaseHolder
     /// Returns the changes of the users who manage a client that a user makes in one request.
     let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
-    let developerQuestions: DeveloperQuestionLimiter
+    let developerQuestions: PartyLimiter
     /// The creation of invitations.
     let invitations: Invitations
     /// Returns the changes of webhooks that an administrator makes in one request.

@@ -27,7 +27,7 @@ struct ServerState: Sendable {
     func check(_ exchange: Console.Exchange) async throws -> Reply {
         guard let reporter = console.reporter else { throw NotFoundError() }
         _ = try console.form(exchange)
-        if let seconds = console.serverChecks.admit(exchange.user.id, now: exchange.now) {
+        if let seconds = console.serverChecks.admit(.user(exchange.user.id), at: exchange.now) {
             return try await page(exchange, .wait(seconds))
         }
         let found = await reporter.slowFindings(for: exchange.request.context)

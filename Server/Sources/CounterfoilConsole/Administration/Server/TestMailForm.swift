@@ -25,7 +25,7 @@ struct TestMailForm: Sendable {
         guard let recipient = EmailAddress(typed) else {
             return page(exchange, typed, FormProblem(exchange.words(SystemMessage.badAddress), field: Self.field))
         }
-        if let seconds = console.serverChecks.admit(exchange.user.id, now: exchange.now) {
+        if let seconds = console.serverChecks.admit(.user(exchange.user.id), at: exchange.now) {
             let wait = LocalizedText(SystemMessage.wait, ["count": .number(seconds)])
             return page(exchange, typed, FormProblem(exchange.words(wait)), status: .tooManyRequests)
         }
