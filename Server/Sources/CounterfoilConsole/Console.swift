@@ -31,8 +31,8 @@ struct Console: Sendable {
         @Sendable (Date, @escaping @Sendable (AuditEvent.Kind, String) -> AuditEvent) -> ServerAdministration
     /// The reporter of the installation; nil if the program of the server has none.
     let reporter: (any InstallationReporter)?
-    /// The way in which mails leave the server; nil if no mail is set up.
-    let mailSender: (any MailSender)?
+    /// The test mails of administrators; nil if no mail is set up.
+    let testMails: TestMails?
     let serverChecks: PartyLimiter
     let lifetime: ServerLifetime
     let leaseHolder: LeaseHolder
@@ -63,7 +63,7 @@ struct Console: Sendable {
         claimPreviews = components.claimPreviews
         serverAdministration = { components.serverAdministration(at: $0, recording: $1) }
         reporter = components.reporter
-        mailSender = components.mailSender
+        testMails = components.testMails
         serverChecks = components.serverChecks
         lifetime = components.lifetime
         leaseHolder = components.leaseHolder

@@ -9,6 +9,14 @@ package final class PartyLimiter: Sendable {
     package enum Party: Sendable, Hashable {
         case user(UserIdentifier)
         case client(ClientIdentifier)
+
+        /// The identifier, for the log.
+        var identifier: String {
+            switch self {
+            case .user(let id): id.rawValue
+            case .client(let id): id.rawValue
+            }
+        }
     }
 
     private let limit: Int
