@@ -14,8 +14,10 @@ struct AdministrationCaller: Sendable {
     let user: User?
     /// The rights of the token: those of its scope, as far as it still holds, which the role of the user has.
     let rights: HeldRights
+    fileprivate let token: AccessTokenClaims
 
-    fileprivate init(client: RegisteredClient, user: User?, scope: Scope) {
+    fileprivate init(_ token: AccessTokenClaims, client: RegisteredClient, user: User?, scope: Scope) {
+        self.token = token
         self.client = client
         self.user = user
         let granted = Set(
@@ -80,6 +82,16 @@ struct AdministrationAccess: Sendable {
         }
     }
 
+    /// Judges the token of a request again, after the request has waited; throws if it no longer allows the operation.
+    func confirm(_ caller: AdministrationCaller, for right: AdministrationRight) async throws {
+        guard let scope = right.scope else { throw NotFoundError() }
+        do { _ = try await self.caller(with: caller.token, for: right, scope) } catch var refused as BearerRefusal {
+            refused.isOfBoundToken = refused.isOfBoundToken || caller.token.keyThumbprint != nil
+            refused.resourceMetadata = settings.issuer.administrationAPIMetadata
+            throw refused
+        }
+    }
+
     private func caller(
         with access: AccessTokenClaims, for right: AdministrationRight, _ scope: Scope.Token
     ) async throws -> AdministrationCaller {
@@ -109,7 +121,7 @@ struct AdministrationAccess: Sendable {
                 "The user of the token has not accepted the terms of the service; sign in at the server to accept them."
             )
         }
-        let caller = AdministrationCaller(client: client, user: user, scope: held)
+        let caller = AdministrationCaller(access, client: client, user: user, scope: held)
         guard caller.rights.rights.contains(right) else {
             throw ProblemError(
                 .forbidden, "missing-right", "The user of the token does not have the right \(right.rawValue).")

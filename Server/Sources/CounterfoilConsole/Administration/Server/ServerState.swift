@@ -57,10 +57,7 @@ struct ServerState: Sendable {
             page.remark = words(LocalizedText(SystemMessage.wait, ["count": .number(seconds)]))
             (status, fields) = (.tooManyRequests, [.retryAfter: String(seconds)])
         }
-        // The most severe ones come first.
-        page.findings = ServerFinding.Weight.allCases.reversed().flatMap { weight in
-            findings.filter { $0.weight == weight }.map(ServerPage.Finding.init)
-        }
+        page.findings = findings.mostSevereFirst.map(ServerPage.Finding.init)
         return Reply(status, .page(page), fields: fields)
     }
 
