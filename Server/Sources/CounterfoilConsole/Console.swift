@@ -31,14 +31,14 @@ struct Console: Sendable {
         @Sendable (Date, @escaping @Sendable (AuditEvent.Kind, String) -> AuditEvent) -> ServerAdministration
     /// The reporter of the installation; nil if the program of the server has none.
     let reporter: (any InstallationReporter)?
-    /// The way in which mails leave the server; nil if no mail is set up.
-    let mailSender: (any MailSender)?
-    let serverChecks: ServerCheckLimiter
+    /// The test mails of administrators; nil if no mail is set up.
+    let testMails: TestMails?
+    let serverChecks: PartyLimiter
     let lifetime: ServerLifetime
     let leaseHolder: LeaseHolder
     /// Returns the changes of the users who manage a client that a user makes in one request.
     let team: @Sendable (User, IncomingRequest, Date) -> ClientTeam
-    let developerQuestions: DeveloperQuestionLimiter
+    let developerQuestions: PartyLimiter
     /// The creation of invitations.
     let invitations: Invitations
     /// Returns the changes of webhooks that an administrator makes in one request.
@@ -63,7 +63,7 @@ struct Console: Sendable {
         claimPreviews = components.claimPreviews
         serverAdministration = { components.serverAdministration(at: $0, recording: $1) }
         reporter = components.reporter
-        mailSender = components.mailSender
+        testMails = components.testMails
         serverChecks = components.serverChecks
         lifetime = components.lifetime
         leaseHolder = components.leaseHolder

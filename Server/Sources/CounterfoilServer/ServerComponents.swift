@@ -203,10 +203,10 @@ package struct ServerComponents: Sendable {
     package var sendsMail: Bool { mailSender != nil }
 
     /// The limit of the test mails and checks of the server that an administrator may start.
-    package var serverChecks: ServerCheckLimiter { throttles.serverChecks }
+    package var serverChecks: PartyLimiter { throttles.serverChecks }
 
     /// The limit of the questions of a user to other users whether to manage a client.
-    package var developerQuestions: DeveloperQuestionLimiter { throttles.developerQuestions }
+    package var developerQuestions: PartyLimiter { throttles.developerQuestions }
 
     /// Whether a user can get back into an account without an operator.
     var offersRecovery: Bool { sendsMail || settings.secondFactor != .off }
@@ -217,7 +217,7 @@ package struct ServerComponents: Sendable {
     }
 
     /// The limit of the association checks that a user may start.
-    package var associationChecks: AssociationCheckLimiter { throttles.associationChecks }
+    package var associationChecks: PartyLimiter { throttles.associationChecks }
 
     /// Returns the path of the logo of a client: of an unregistered client, only if the logo is in memory.
     package func logoPath(of client: RegisteredClient, now: Date) async -> String? {

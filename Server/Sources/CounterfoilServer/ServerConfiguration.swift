@@ -34,11 +34,14 @@ struct RequestThrottles: Sendable {
     let signIns = SignInThrottle()
     /// The space of used client assertions.
     let assertions: ProofBudget
-    let associationChecks = AssociationCheckLimiter()
+    /// The association checks that a user starts.
+    let associationChecks = PartyLimiter(5, within: 60)
     /// The requests to the administration API.
     let administration = AdministrationThrottle()
-    let serverChecks = ServerCheckLimiter()
-    let developerQuestions = DeveloperQuestionLimiter()
+    /// The checks and test mails for which this server connects to other hosts because an administrator asks.
+    let serverChecks = PartyLimiter(6, within: 60)
+    /// The questions of a user to other users whether to manage a client.
+    let developerQuestions = PartyLimiter(20, within: 3600)
     /// The lines about redirects after a sign-out that were refused, above the level of every request.
     let refusedLogoutRedirects = LogLimiter(linesPerMinute: 10)
 

@@ -11,7 +11,7 @@ import HTTPTypes
 struct ClientAssociation: Sendable {
     let console: Console
     let check: AssociationCheck?
-    let looks: AssociationCheckLimiter
+    let looks: PartyLimiter
 
     /// The maximum number of files that one request fetches.
     private static let fetchLimit = 8
@@ -40,7 +40,7 @@ struct ClientAssociation: Sendable {
         _ = try console.form(exchange)
         guard let check else { throw NotFoundError() }
         var page = page(exchange, client: client)
-        if let seconds = looks.admit(exchange.user.id, now: exchange.now) {
+        if let seconds = looks.admit(.user(exchange.user.id), at: exchange.now) {
             page.wait = exchange.words(LocalizedText("association.wait", ["count": .number(seconds)]))
             return Reply(
                 .tooManyRequests, .page(page), fields: [.retryAfter: String(seconds)])

@@ -45,7 +45,7 @@ struct ClientDevelopers: Sendable {
             guard let username = Username(name) else { return try await again(TeamMessage.badUsername, .badRequest) }
             let user = try await console.store.user(named: username)
             guard accessible.byAdministrator else {
-                if let seconds = console.developerQuestions.admit(exchange.user.id, now: exchange.now) {
+                if let seconds = console.developerQuestions.admit(.user(exchange.user.id), at: exchange.now) {
                     let wait = LocalizedText(
                         TeamMessage.asksMany, ["count": .number(Int((Double(seconds) / 60).rounded(.up)))])
                     return try await again(wait, .tooManyRequests)

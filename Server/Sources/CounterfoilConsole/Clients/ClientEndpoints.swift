@@ -19,7 +19,7 @@ struct ClientEndpoints: Sendable {
 
     init(
         console: Console, encoder: LogoEncoder, associations: AssociationCheck?,
-        associationChecks: AssociationCheckLimiter, challenges: ChallengeReuseDetector
+        associationChecks: PartyLimiter, challenges: ChallengeReuseDetector
     ) {
         self.console = console
         list = ClientList(console: console)

@@ -11,7 +11,7 @@ struct AdministrationCaller: Sendable {
     /// The kind of a caller.
     enum Party: Sendable {
         /// A client with a token, for a user or without one.
-        case client(RegisteredClient, user: User?)
+        case client(RegisteredClient, user: User?, AccessTokenClaims)
         /// A command on the machine of the server.
         case command(CommandContext)
     }
@@ -22,8 +22,8 @@ struct AdministrationCaller: Sendable {
     /// A command has those of an owner.
     let rights: HeldRights
 
-    fileprivate init(client: RegisteredClient, user: User?, scope: Scope) {
-        party = .client(client, user: user)
+    fileprivate init(_ token: AccessTokenClaims, client: RegisteredClient, user: User?, scope: Scope) {
+        party = .client(client, user: user, token)
         let granted = Set(
             AdministrationRight.allCases.filter { $0.scope.map { scope.contains($0) } == true })
         rights = user.map { HeldRights(of: $0.role, within: granted) } ?? HeldRights(ofService: granted)
@@ -36,10 +36,10 @@ struct AdministrationCaller: Sendable {
     }
 
     /// The user for whom the client acts; nil for a client without one, and for a command.
-    var user: User? { if case .client(_, let user) = party { user } else { nil } }
+    var user: User? { if case .client(_, let user, _) = party { user } else { nil } }
 
     /// The client of the token; nil for a command.
-    var clientID: ClientIdentifier? { if case .client(let client, _) = party { client.id } else { nil } }
+    var clientID: ClientIdentifier? { if case .client(let client, _, _) = party { client.id } else { nil } }
 }
 
 /// The decision whether a request may use a right at the administration API.
@@ -96,6 +96,17 @@ struct AdministrationAccess: Sendable {
         }
     }
 
+    /// Judges the token of a request again, after the request has waited; throws if it no longer allows the operation.
+    func confirm(_ caller: AdministrationCaller, for right: AdministrationRight) async throws {
+        guard case .client(_, _, let token) = caller.party else { return }
+        guard let scope = right.scope else { throw NotFoundError() }
+        do { _ = try await self.caller(with: token, for: right, scope) } catch var refused as BearerRefusal {
+            refused.isOfBoundToken = refused.isOfBoundToken || token.keyThumbprint != nil
+            refused.resourceMetadata = settings.issuer.administrationAPIMetadata
+            throw refused
+        }
+    }
+
     private func caller(
         with access: AccessTokenClaims, for right: AdministrationRight, _ scope: Scope.Token
     ) async throws -> (AdministrationCaller, RegisteredClient) {
@@ -125,7 +136,7 @@ struct AdministrationAccess: Sendable {
                 "The user of the token has not accepted the terms of the service; sign in at the server to accept them."
             )
         }
-        let caller = AdministrationCaller(client: client, user: user, scope: held)
+        let caller = AdministrationCaller(access, client: client, user: user, scope: held)
         guard caller.rights.rights.contains(right) else {
             throw ProblemError(
                 .forbidden, "missing-right", "The user of the token does not have the right \(right.rawValue).")

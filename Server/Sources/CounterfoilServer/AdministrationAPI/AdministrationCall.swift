@@ -160,6 +160,8 @@ struct AdministrationAnswer: Sendable {
     var fields: HTTPFields = [:]
     /// The user whom the answer is about; nil for another record.
     var user: UserIdentifier?
+    /// Whether the body is JSON documents on lines (NDJSON).
+    private var hasLines = false
 
     /// The answer without a body.
     static let none = AdministrationAnswer(body: nil)
@@ -184,6 +186,12 @@ struct AdministrationAnswer: Sendable {
         body = Array(try Self.encode(List(items: items, next: next)))
     }
 
+    /// Creates an answer with JSON documents, one on each line (NDJSON).
+    init(lines: [UInt8]) {
+        body = lines
+        hasLines = true
+    }
+
     private struct List<Item: Encodable>: Encodable {
         let items: [Item]
         let next: String?
@@ -197,6 +205,7 @@ struct AdministrationAnswer: Sendable {
     }
 
     func reply(_ status: HTTPResponse.Status) -> Reply {
-        Reply(status, body.map(Reply.Content.json) ?? .none, fields: fields)
+        let content = body.map { hasLines ? Reply.Content.file($0, type: "application/x-ndjson") : .json($0) }
+        return Reply(status, content ?? Reply.Content.none, fields: fields)
     }
 }

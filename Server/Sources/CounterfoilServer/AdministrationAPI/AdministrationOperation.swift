@@ -14,7 +14,8 @@ package struct AdministrationOperation: Sendable {
 
     /// Every operation, in the order of the documentation.
     package static let all: [AdministrationOperation] =
-        users + clients + scopes + apis + audit + keys + registrationTokens + branding + unregisteredClients
+        users + clients + redirectURIs + clientDevelopers + scopes + apis + audit + events + webhooks + keys
+        + registrationTokens + branding + installation + unregisteredClients
 
     /// The result of the function of an operation.
     typealias Perform = @Sendable (AdministrationCall) async throws -> AdministrationAnswer
@@ -27,6 +28,8 @@ package struct AdministrationOperation: Sendable {
         case object(members: [String])
         /// A page of a list, whose items have these members.
         case list(members: [String])
+        /// JSON documents with these members, one on each line (NDJSON).
+        case lines(members: [String])
     }
 
     /// `operationId` in the OpenAPI document.
@@ -99,6 +102,11 @@ extension AdministrationOperation.Document {
     /// The form of an answer with a list of documents.
     static func list<Document: AdministrationDocument>(_ document: Document.Type) -> Self {
         .list(members: Document.Member.allCases.map(\.rawValue))
+    }
+
+    /// The form of an answer with documents on lines.
+    static func lines<Document: AdministrationDocument>(_ document: Document.Type) -> Self {
+        .lines(members: Document.Member.allCases.map(\.rawValue))
     }
 }
 

@@ -202,7 +202,8 @@ extension Reply {
         var reply = self
         reply.fields[.accessControlAllowOrigin] = origin
         reply.fields[.accessControlExposeHeaders] =
-            "WWW-Authenticate, Retry-After, DPoP-Nonce, X-Request-ID" + (fields[.eTag] == nil ? "" : ", ETag")
+            (["WWW-Authenticate", "Retry-After", "DPoP-Nonce", "X-Request-ID"]
+            + ([.eTag] + EventFields.all).filter { fields[$0] != nil }.map(\.rawName)).joined(separator: ", ")
         return reply
     }
 }

@@ -50,7 +50,7 @@ package struct EventDocument: Sendable, Hashable, Encodable {
             ? record.detail.flatMap(AuditEvent.Reason.init(of:))?.rawValue : nil
     }
 
-    private enum CodingKeys: String, CodingKey {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case type, timestamp, version, id, cursor, data
     }
 

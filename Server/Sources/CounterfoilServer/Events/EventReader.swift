@@ -86,6 +86,8 @@ package struct EventReader: Sendable {
     }
 
     /// Reads events after a position, and waits until there is one, at most for a time.
+    ///
+    /// A look at events of other types only ends with more to come, once the time has passed.
     package func read(
         after cursor: Int, types: Set<String> = [], limit: Int, waiting time: Duration
     ) async throws -> Page {
@@ -97,8 +99,8 @@ package struct EventReader: Sendable {
             missed = page.missedThrough ?? missed
             position = page.cursor
             page.missedThrough = missed
-            guard page.events.isEmpty, page.hasMore || ContinuousClock.now + Self.pause <= end else { return page }
-            if !page.hasMore { try await Task.sleep(for: Self.pause) }
+            guard page.events.isEmpty, ContinuousClock.now < end else { return page }
+            if !page.hasMore { try await Task.sleep(until: min(.now + Self.pause, end), clock: .continuous) }
         }
     }
 

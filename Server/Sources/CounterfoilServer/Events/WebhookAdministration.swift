@@ -2,9 +2,9 @@
 package import CounterfoilStore
 package import Foundation
 
-/// The changes of webhooks that administrators make, on pages and at the command line.
+/// The changes of webhooks that administrators make, on pages, at the command line and with tokens.
 ///
-/// Each change is one commit with its event. Both take the same drafts, so a page and a command cannot differ.
+/// Each change is one commit with its event. All take the same drafts, so they cannot differ.
 package struct WebhookAdministration: Sendable {
     /// The default hours for which a replaced secret still signs.
     package static let overlapHours = 24

@@ -10,6 +10,8 @@ package struct ServerFinding: Sendable, Hashable, Encodable {
         case fault
     }
 
+    enum CodingKeys: String, CodingKey, CaseIterable { case weight, topic, text, mend }
+
     package let weight: Weight
     /// A stable identifier of the finding for scripts, such as `clock-unsynchronized`.
     package let topic: String
@@ -22,6 +24,13 @@ package struct ServerFinding: Sendable, Hashable, Encodable {
         self.topic = topic
         self.text = text
         self.mend = mend
+    }
+}
+
+extension [ServerFinding] {
+    /// The findings in descending order of severity.
+    package var mostSevereFirst: [ServerFinding] {
+        ServerFinding.Weight.allCases.reversed().flatMap { weight in filter { $0.weight == weight } }
     }
 }
 

@@ -2,7 +2,7 @@ package import CounterfoilProtocol
 package import CounterfoilStore
 package import Foundation
 
-/// The changes of the users who manage a client with its owner, on pages and at the command line.
+/// The changes of the users who manage a client with its owner, on pages, at the command line and with tokens.
 ///
 /// Each change is one commit with its events and the notice to the user. The store checks in it who may make the
 /// change.
@@ -13,6 +13,8 @@ package struct ClientTeam: Sendable {
         case command
         /// A signed-in user, who may make every change as an administrator, with the request that submitted the form.
         case user(User, IncomingRequest, isAdministrator: Bool)
+        /// A client with a token for the administration API, for a user or without one.
+        case token(User?, ClientIdentifier, IncomingRequest)
     }
 
     private let store: any ClientDeveloperStore
@@ -47,7 +49,7 @@ package struct ClientTeam: Sendable {
         self.count = count
     }
 
-    /// Adds a user without a question, which only an administrator and a command may do.
+    /// Adds a user without a question, which only an administrator, a command and a token may do.
     package func add(_ user: User, to client: ClientIdentifier) async throws -> ClientDeveloperOutcome {
         // A notice counts against its limit before the commit, so a change of nothing must cause none.
         guard user.disabledAt == nil, try await !store.isDeveloper(user.id, of: client) else { return .unchanged }
@@ -119,13 +121,16 @@ package struct ClientTeam: Sendable {
 
     private var authority: ClientDeveloperAuthority {
         switch actor {
-        case .command, .user(_, _, isAdministrator: true): .administration
+        case .command, .user(_, _, isAdministrator: true), .token: .administration
         case .user(let user, _, isAdministrator: false): .user(user.id)
         }
     }
 
     private func isSelf(_ user: User) -> Bool {
-        if case .user(let actor, _, _) = actor { actor.id == user.id } else { false }
+        switch actor {
+        case .command, .token(nil, _, _): false
+        case .user(let actor, _, _), .token(let actor?, _, _): actor.id == user.id
+        }
     }
 
     private func change(
@@ -138,11 +143,11 @@ package struct ClientTeam: Sendable {
         case .command:
             ofUser = AuditEvent(
                 at: time, told.kind, userID: user.id, clientID: client, detail: AuditEvent.commandPrefix + told.detail)
-        case .user(let actor, let request, _):
+        case .user(_, let request, _), .token(_, _, let request):
             // The user can read the event, so it does not have the source of another user.
             ofUser = AuditEvent(
                 at: time, told.kind, userID: user.id, clientID: client,
-                source: actor.id == user.id ? request.source : nil, requestID: request.id, detail: told.detail)
+                source: isSelf(user) ? request.source : nil, requestID: request.id, detail: told.detail)
         }
         return try await commit(
             change, of: client,
@@ -159,6 +164,10 @@ package struct ClientTeam: Sendable {
             AuditEvent(
                 at: time, kind, userID: user.id, clientID: client, source: request.source, requestID: request.id,
                 detail: detail)
+        case .token(let user, let caller, let request):
+            AuditEvent(
+                at: time, kind, userID: user?.id, clientID: client, source: request.source, requestID: request.id,
+                detail: "with the app \(caller): \(detail)")
         }
     }
 
@@ -180,5 +189,13 @@ extension ServerComponents {
             ownerLimit: user.may(.writeClients) ? .max : settings.clientsPerDeveloper,
             unapproved: settings.newClients, notifying: auditor.notices, at: now,
             counting: { [auditor] in auditor.countRecorded($0) })
+    }
+
+    /// Returns the changes that a client with a token for the administration API, or else a command, makes in one
+    /// request.
+    func team(of user: User?, with client: ClientIdentifier?, in request: IncomingRequest, now: Date) -> ClientTeam {
+        ClientTeam(
+            store, by: client.map { .token(user, $0, request) } ?? .command, unapproved: settings.newClients, notifying: auditor.notices,
+            at: now, counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

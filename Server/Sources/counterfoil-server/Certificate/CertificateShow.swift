@@ -16,11 +16,11 @@ struct CertificateShow: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let document = CertificateDocument(
+            let stored = StoredCertificate(
                 try await installation.store.issuedCertificate(),
                 failed: try await installation.store.failedOrders().last)
-            if options.json { return try Output.json(document) }
-            for line in document.lines { Output.line(line) }
+            if options.json { return try Output.json(stored.document) }
+            for line in stored.lines { Output.line(line) }
         }
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 
@@ -36,38 +35,17 @@ struct ClientCheck: AsyncParsableCommand {
     }
 
     private func report(_ verdict: RedirectURIMatching.MatchVerdict, of client: RegisteredClient) throws -> Bool {
-        switch verdict {
-        case .matches(let match):
-            if options.json {
-                try Output.json(Answer(matches: true, registered: match.registered.rawValue))
-            } else {
-                Output.line("matches \(match.registered)")
-            }
-            return true
-        case .refused(let refusal):
-            let reason = Localizer.english(refusal.text)
-            let nearest = refusal.nearest(to: uri, of: client)
-            let differences = nearest?.differences.map { Localizer.english($0) }
-            if options.json {
-                try Output.json(
-                    Answer(
-                        matches: false, reason: reason, nearest: nearest?.registered.rawValue, differences: differences
-                    ))
-            } else {
-                var lines = ["does not match: \(reason)"]
-                if let nearest { lines.append("  nearest registered URI: \(nearest.registered)") }
-                lines += (differences ?? []).map { "  \($0)" }
-                Output.line(lines.joined(separator: "\n"))
-            }
-            return false
+        let document = RedirectURICheckDocument(verdict, on: uri, of: client)
+        if options.json {
+            try Output.json(document)
+        } else if let registered = document.registered {
+            Output.line("matches \(registered)")
+        } else {
+            var lines = ["does not match: \(document.reason ?? "")"]
+            if let nearest = document.nearest { lines.append("  nearest registered URI: \(nearest)") }
+            lines += (document.differences ?? []).map { "  \($0)" }
+            Output.line(lines.joined(separator: "\n"))
         }
-    }
-
-    private struct Answer: Encodable {
-        let matches: Bool
-        var registered: String?
-        var reason: String?
-        var nearest: String?
-        var differences: [String]?
+        return document.matches
     }
 }

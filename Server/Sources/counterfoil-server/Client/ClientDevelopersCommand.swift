@@ -46,7 +46,7 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
             for user in removed { try require(try await team.remove(user, from: client.id), of: user, client) }
             for user in added { try require(try await team.add(user, to: client.id), of: user, client) }
             let developers = try await installation.store.developers(of: client.id)
-            if options.json { return try Output.json(developers.map(Document.init)) }
+            if options.json { return try Output.json(developers.map { ClientDeveloperDocument($0) }) }
             if developers.isEmpty { Output.line("No one but its owner manages \(client.displayName).") }
             for developer in developers {
                 Output.line("\(developer.user.username)  since \(CalendarDay(of: developer.since))")
@@ -76,18 +76,6 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
         // Only a question and a handover have these outcomes, which a command does not make.
         case .tooManyQuestions, .changedMeanwhile, .notFound, .notAllowed:
             throw CommandFailure.noClient(argument.clientID)
-        }
-    }
-
-    private struct Document: Encodable {
-        let sub: String
-        let username: String
-        let since: Int
-
-        init(_ developer: ClientDeveloper) {
-            sub = developer.user.id.rawValue
-            username = developer.user.username.rawValue
-            since = Int(developer.since.timeIntervalSince1970)
         }
     }
 }

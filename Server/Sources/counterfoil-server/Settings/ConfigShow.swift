@@ -27,7 +27,7 @@ struct ConfigShow: ParsableCommand {
         let values = try options.configuration(environment).values
         let texts = values.texts
         let settings = Settings.all.map { ReportedSetting($0, texts.values[$0.name], path: texts.path) }
-        let rows = (settings + [ReportedSetting(serverKeyIn: environment)]).map(Row.init)
+        let rows = (settings + [ReportedSetting(serverKeyIn: environment)]).map { SettingDocument($0) }
         if json { return try Output.json(rows) }
         let width = rows.map(\.name.count).max() ?? 0
         for row in rows {
@@ -35,74 +35,27 @@ struct ConfigShow: ParsableCommand {
             Output.line("\(name)  \(row.shownValue)  [\(row.shownOrigin)]")
         }
     }
+}
 
-    /// A setting with its value and origin, as JSON.
-    private struct Row: Encodable {
-        enum Origin: String, Encodable {
-            case option, environment, file
-            case standard = "default"
-            case credentials
-        }
-
-        enum Value: Encodable {
-            case one(String)
-            case many([String])
-
-            func encode(to encoder: any Encoder) throws {
-                var container = encoder.singleValueContainer()
-                switch self {
-                case .one(let text): try container.encode(text)
-                case .many(let texts): try container.encode(texts)
-                }
+extension SettingDocument {
+    fileprivate var shownValue: String {
+        let text =
+            switch value {
+            case nil: "(not set)"
+            case .one(let text): text
+            case .many(let texts): texts.isEmpty ? "(none)" : texts.joined(separator: ", ")
             }
-        }
+        return String(
+            text.map { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } ? $0 : "?" })
+    }
 
-        let name: String
-        /// Nil if the setting has no value.
-        let value: Value?
-        let origin: Origin
-        /// The environment variable of the setting, if that is the origin.
-        var variable: String?
-        var file: String?
-        var line: Int?
-
-        init(_ setting: ReportedSetting) {
-            name = setting.name
-            value =
-                switch setting.value {
-                case .missing: nil
-                case .one(let text): .one(text)
-                case .many(let texts): .many(texts)
-                case .secret: .one("(set)")
-                }
-            switch setting.origin {
-            case .option: origin = .option
-            case .standard: origin = .standard
-            case .variable(let name): (origin, variable) = (.environment, name)
-            case .file(let path, let line): (origin, file, self.line) = (.file, path, line)
-            case .credentials(let path): (origin, file) = (.credentials, path)
-            }
-        }
-
-        var shownValue: String {
-            let text =
-                switch value {
-                case nil: "(not set)"
-                case .one(let text): text
-                case .many(let texts): texts.isEmpty ? "(none)" : texts.joined(separator: ", ")
-                }
-            return String(
-                text.map { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } ? $0 : "?" })
-        }
-
-        var shownOrigin: String {
-            switch origin {
-            case .option: "--\(name)"
-            case .environment: variable ?? "environment"
-            case .file: "\(file ?? "file"), line \(line ?? 0)"
-            case .standard: "default"
-            case .credentials: file ?? "credentials"
-            }
+    fileprivate var shownOrigin: String {
+        switch origin {
+        case .option: "--\(name)"
+        case .environment: variable ?? "environment"
+        case .file: "\(file ?? "file"), line \(line ?? 0)"
+        case .standard: "default"
+        case .credentials: file ?? "credentials"
         }
     }
 }

@@ -35,7 +35,7 @@ struct WebhookCreate: AsyncParsableCommand {
         try await options.withInstallation { installation in
             do {
                 let (webhook, secret) = try await installation.webhookAdministration.add(draft)
-                try WebhookDocument(webhook, newSecret: secret).print(json: options.json)
+                try WebhookOutput(webhook, newSecret: secret).print(json: options.json)
             } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
         }
     }

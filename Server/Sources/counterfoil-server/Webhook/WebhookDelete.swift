@@ -23,7 +23,7 @@ struct WebhookDelete: AsyncParsableCommand {
             guard try await installation.webhookAdministration.delete(webhook) else {
                 throw CommandFailure.webhookDeleted
             }
-            if options.json { return try Output.json(WebhookDocument(webhook)) }
+            if options.json { return try Output.json(WebhookOutput(webhook)) }
             Output.line("Deleted \(webhook.id).")
         }
     }

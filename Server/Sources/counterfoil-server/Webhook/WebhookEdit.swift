@@ -52,7 +52,7 @@ struct WebhookEdit: AsyncParsableCommand {
                     throw CommandFailure.webhookDeleted
                 }
             } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
-            try WebhookDocument(try await installation.changed(former)).print(json: options.json)
+            try WebhookOutput(try await installation.changed(former)).print(json: options.json)
         }
     }
 }

@@ -19,7 +19,7 @@ struct WebhookList: AsyncParsableCommand {
 
     func run() async throws {
         try await options.withInstallation(creating: false) { installation in
-            let webhooks = try await installation.store.webhooks().map { WebhookDocument($0) }
+            let webhooks = try await installation.store.webhooks().map { WebhookOutput($0) }
             if options.json { return try Output.json(webhooks) }
             if webhooks.isEmpty { Output.line("There are no webhooks.") }
             for webhook in webhooks { Output.line(webhook.line) }

@@ -44,7 +44,7 @@ struct WebhookReplay: AsyncParsableCommand {
                 throw CommandFailure.webhookDeleted
             }
             let changed = try await installation.changed(webhook)
-            if options.json { return try Output.json(WebhookDocument(changed)) }
+            if options.json { return try Output.json(WebhookOutput(changed)) }
             Output.line("\(webhook.id) continues with the events since \(Moment.text(start)).")
             if changed.state != .active {
                 Output.note(

@@ -28,7 +28,7 @@ struct WebhookResume: AsyncParsableCommand {
                     throw CommandFailure.webhookDeleted
                 }
             } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
-            if options.json { return try Output.json(WebhookDocument(try await installation.changed(former))) }
+            if options.json { return try Output.json(WebhookOutput(try await installation.changed(former))) }
             Output.line("Resumed \(former.id).")
         }
     }

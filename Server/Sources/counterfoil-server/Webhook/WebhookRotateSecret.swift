@@ -38,7 +38,7 @@ struct WebhookRotateSecret: AsyncParsableCommand {
                 let secret = try await installation.webhookAdministration.replaceSecret(
                     of: former, overlapping: overlapHours)
                 guard let secret else { throw CommandFailure.webhookDeleted }
-                try WebhookDocument(try await installation.changed(former), newSecret: secret)
+                try WebhookOutput(try await installation.changed(former), newSecret: secret)
                     .print(json: options.json)
             } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
         }

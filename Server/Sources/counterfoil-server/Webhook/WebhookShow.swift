@@ -33,7 +33,7 @@ struct WebhookShow: AsyncParsableCommand {
             let webhook = try await installation.webhook(existing)
             let deliveries = try await installation.store.webhookDeliveries(
                 of: webhook.id, before: nil, limit: limit)
-            try WebhookDocument(webhook, deliveries: deliveries).print(json: options.json)
+            try WebhookOutput(webhook, deliveries: deliveries).print(json: options.json)
         }
     }
 }

@@ -165,7 +165,7 @@ struct ClientDevelopersTests {
     @Test mutating func `a user asks a limited number of times in an hour, also for names without a user`()
         async throws
     {
-        for _ in 0..<DeveloperQuestionLimiter.limit {
+        for _ in 1...20 {
             let asked = try await Self.send("add", "nobody", to: path, in: &owner.browser)
             #expect(asked.status == .ok)
         }

@@ -17,9 +17,12 @@ struct AdministrationDesk {
 
     init(
         store: any AuthorizationServerStore = TestStore(), mailSender: (any MailSender)? = nil,
+        webhookSender: (any WebhookSender)? = nil, reporter: (any InstallationReporter)? = nil,
         configure: (inout ServerSettings) -> Void = { _ in }
     ) async throws {
-        test = try await TestServer(store: store, mailSender: mailSender) {
+        test = try await TestServer(
+            reporter: reporter, store: store, mailSender: mailSender, webhookSender: webhookSender
+        ) {
             $0.offersAdministrationAPI = true
             configure(&$0)
         }

@@ -105,6 +105,9 @@ struct OpenAPIDocumentTests {
             let page = try answer("content", "application/json", "schema", "properties")
             #expect(page.names == ["items", "next"])
             #expect(try page("items", "items", "properties").names == members.sorted())
+        case .lines(let members):
+            #expect(try answer("content").names == ["application/x-ndjson"])
+            #expect(try answer("content", "application/x-ndjson", "schema", "properties").names == members.sorted())
         }
         var errors = ["400", "401", "403", "404", "405", "429", "503"]
         if operation.method != .get { errors += ["409", "413"] }

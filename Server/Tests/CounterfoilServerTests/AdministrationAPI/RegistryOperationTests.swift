@@ -19,6 +19,9 @@ struct RegistryOperationTests {
         "createScope": #"{"scope": "maps.read", "description": "See your maps"}"#,
         "createAPI": #"{"resource": "https://maps.example.com", "name": "Maps", "scope": "photos.read"}"#,
         "addRegistrationToken": #"{"name": "Build"}"#,
+        "createWebhook": #"{"url": "https://hooks.example.com/", "label": "Photos"}"#,
+        "replayWebhook": #"{"since": "2026-11-30"}"#, "resendWebhookEvent": #"{"event": "evt_1"}"#,
+        "sendTestMail": #"{"email": "ada@example.com"}"#,
     ]
 
     /// Sends a request for an operation, with a text in place of each variable segment of its path.

@@ -61,7 +61,7 @@ struct Attention {
 
     private func note(_ mails: MailBacklog) -> [OverviewPage.Attention] {
         guard let oldest = mails.oldest, now.timeIntervalSince(oldest) > Self.mailAge else { return [] }
-        let maySend = console.mailSender != nil && exchange.user.may(.writeServer)
+        let maySend = console.testMails != nil && exchange.user.may(.writeServer)
         return [
             attention(
                 OverviewMessage.mailsWait, ["count": .number(mails.count), "time": moment(oldest)], isUrgent: true,

@@ -27,7 +27,7 @@ struct ServerState: Sendable {
     func check(_ exchange: Console.Exchange) async throws -> Reply {
         guard let reporter = console.reporter else { throw NotFoundError() }
         _ = try console.form(exchange)
-        if let seconds = console.serverChecks.admit(exchange.user.id, now: exchange.now) {
+        if let seconds = console.serverChecks.admit(.user(exchange.user.id), at: exchange.now) {
             return try await page(exchange, .wait(seconds))
         }
         let found = await reporter.slowFindings(for: exchange.request.context)
@@ -57,10 +57,7 @@ struct ServerState: Sendable {
             page.remark = words(LocalizedText(SystemMessage.wait, ["count": .number(seconds)]))
             (status, fields) = (.tooManyRequests, [.retryAfter: String(seconds)])
         }
-        // The most severe ones come first.
-        page.findings = ServerFinding.Weight.allCases.reversed().flatMap { weight in
-            findings.filter { $0.weight == weight }.map(ServerPage.Finding.init)
-        }
+        page.findings = findings.mostSevereFirst.map(ServerPage.Finding.init)
         return Reply(status, .page(page), fields: fields)
     }
 

@@ -1,55 +1,42 @@
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
 import HTTPTypes
-import Logging
 
 /// `/admin/mail/test`: the form that sends a test mail at once, where mail is set up.
 struct TestMailForm: Sendable {
     let console: Console
 
     private static let field = "email"
-    /// The time after which the attempt is cut off.
-    private static let patience = Duration.seconds(10)
 
     func show(_ exchange: Console.Exchange) throws -> Reply {
-        guard console.mailSender != nil else { throw NotFoundError() }
+        guard console.testMails != nil else { throw NotFoundError() }
         return page(exchange, exchange.user.email?.rawValue ?? "")
     }
 
     func send(_ exchange: Console.Exchange) async throws -> Reply {
-        guard let sender = console.mailSender else { throw NotFoundError() }
+        guard let mails = console.testMails else { throw NotFoundError() }
         let (form, _, delay) = try await console.formOrDelay(exchange)
         let typed = try form.value(Self.field)
         if let delay { return page(exchange, typed, FormProblem(exchange.words(delay))) }
         guard let recipient = EmailAddress(typed) else {
             return page(exchange, typed, FormProblem(exchange.words(SystemMessage.badAddress), field: Self.field))
         }
-        if let seconds = console.serverChecks.admit(exchange.user.id, now: exchange.now) {
+        let outcome = try await mails.send(
+            to: recipient, by: .user(exchange.user.id), in: exchange.request, at: exchange.now,
+            recording: console.event(.setting, by: exchange, detail: AuditEvent.testMailDetail))
+        switch outcome {
+        case .wait(let seconds):
             let wait = LocalizedText(SystemMessage.wait, ["count": .number(seconds)])
             return page(exchange, typed, FormProblem(exchange.words(wait)), status: .tooManyRequests)
-        }
-        exchange.request.context.noteWait()
-        let (mail, outcome) = await sender.sendTest(
-            to: recipient, settings: console.settings, at: exchange.now, within: Self.patience)
-        console.logger.notice(
-            "sent a test mail",
-            metadata: [
-                "mail": "\(mail.id)", "administrator": "\(exchange.user.id)", "request": "\(exchange.request.id)",
-            ])
-        switch outcome {
-        case .accepted:
-            let event = console.event(.setting, by: exchange, detail: AuditEvent.testMailDetail)
-            try await console.store.appendAudit(event)
-            console.auditor.countRecorded(event)
+        case .attempted(.accepted):
             return page(
                 exchange, typed,
                 result: LocalizedText(SystemMessage.accepted, ["address": .text(recipient.rawValue)]))
-        case .failed(let reason):
+        case .attempted(.failed(let reason)):
             return failure(LocalizedText(SystemMessage.failed, ["reason": .text(reason)]), typed, exchange)
-        case .refused(_, let reply):
+        case .attempted(.refused(_, let reply)):
             return failure(LocalizedText(SystemMessage.refused, ["reply": .text(reply)]), typed, exchange)
-        case .cancelled: return failure(SystemMessage.cutOff.text, typed, exchange)
+        case .attempted(.cancelled): return failure(SystemMessage.cutOff.text, typed, exchange)
         }
     }
 

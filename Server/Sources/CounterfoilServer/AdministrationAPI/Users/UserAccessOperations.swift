@@ -103,7 +103,7 @@ private enum Access {
 }
 
 extension ProblemError {
-    fileprivate static let userDisabled = conflict("user-disabled", nil, "The user is disabled; enable the user first.")
+    static let userDisabled = conflict("user-disabled", nil, "The user is disabled; enable the user first.")
 }
 
 extension AdministrationCall {
