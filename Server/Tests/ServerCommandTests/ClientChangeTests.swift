@@ -77,6 +77,7 @@ struct ClientChangeTests {
                     input: "correct horse battery staple\n")
                 #expect(user.status == 0, "\(user.errors)")
             }
+            try await site.addScope("photos.read", "See your photos and albums")
             let (zoom, _) = try await Self.webClient(at: site)
             let id = try await site.registerClient(options: ["--developer", "dora"])
             func ids(_ options: String...) async throws -> [String] {

@@ -20,7 +20,7 @@ struct AdministrationCall: Sendable {
     /// The changes of accounts that the caller makes.
     var users: UserAdministration {
         switch caller.party {
-        case .client(let client, let user):
+        case .client(let client, let user, _):
             components.administration(
                 by: .token(user: user, rights: caller.rights, client: client.id, request), now: now)
         case .command(let command):
@@ -42,7 +42,7 @@ struct AdministrationCall: Sendable {
         _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String, at time: Date? = nil
     ) -> AuditEvent {
         switch caller.party {
-        case .client(let calling, let user):
+        case .client(let calling, let user, _):
             components.auditor.event(
                 kind, by: request, user: user?.id, client: client ?? calling.id, detail: detail, now: time ?? now)
         case .command:

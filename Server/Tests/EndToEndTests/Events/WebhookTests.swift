@@ -101,7 +101,8 @@ struct WebhookTests {
         let receiver = LogoutReceiver(answers)
         try await receiver.run { port in
             let scene = try await Scene(port: port, types: ["user.enabled"])
-            let users = (1...3).map { _ in UserIdentifier() }
+            var users: [UserIdentifier] = []
+            for name in ["dora", "emil", "fay"] { users.append(try await scene.test.addUser(name).id) }
             let first = try await scene.append(count / 2, of: users)
             var second: [String] = []
             var rounds = 0
