@@ -41,8 +41,8 @@ public final class KeyRing: Sendable, SigningKeys {
     public static let algorithms: [SigningAlgorithm] = SigningAlgorithm.allCases
     /// The algorithms whose missing keys the server creates at each start.
     ///
-    /// A key for `Ed25519` is created for the first ID token that needs it (``prepare(_:for:)``): some libraries reject a
-    /// whole key set if they do not know the `alg` of one key.
+    /// A key for `Ed25519` is created for the first ID token that needs it (``prepare(_:for:)``): some libraries reject
+    /// a whole key set if they do not know the `alg` of one key.
     package static let algorithmsFromStart: [SigningAlgorithm] = [.es256, .rs256, .edDSA]
 
     private struct State {

@@ -195,7 +195,7 @@ extension ServerComponents {
     /// request.
     func team(of user: User?, with client: ClientIdentifier?, in request: IncomingRequest, now: Date) -> ClientTeam {
         ClientTeam(
-            store, by: client.map { .token(user, $0, request) } ?? .command, unapproved: settings.newClients, notifying: auditor.notices,
-            at: now, counting: { [auditor] in auditor.countRecorded($0) })
+            store, by: client.map { .token(user, $0, request) } ?? .command, unapproved: settings.newClients,
+            notifying: auditor.notices, at: now, counting: { [auditor] in auditor.countRecorded($0) })
     }
 }

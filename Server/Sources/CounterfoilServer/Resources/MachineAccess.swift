@@ -3,8 +3,8 @@ package import CounterfoilStore
 
 /// The access of a client that acts without a user.
 ///
-/// Only ``judge(_:requesting:for:defaultAPI:settings:)`` creates a value, and it requires scopes that an administrator has
-/// approved. ``TokenIssuer`` issues a token without a user only for such a value.
+/// Only ``judge(_:requesting:for:defaultAPI:settings:)`` creates a value, and it requires scopes that an administrator
+/// has approved. ``TokenIssuer`` issues a token without a user only for such a value.
 struct MachineAccess: Sendable {
     /// The client, which is the subject of its token.
     let client: RegisteredClient
