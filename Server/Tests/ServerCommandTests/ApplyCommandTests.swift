@@ -218,8 +218,15 @@ struct ApplyCommandTests {
             // An existing file is not overwritten, and no app is created without it.
             let other = try await Self.apply(
                 text.replacing("prints", with: "albums"), ["--secrets-file", path], on: site)
-            #expect(other.status == 3)
+            #expect(other.status == 3 && other.errors.contains("name another one"))
             #expect(try await site.administer(["app", "show", "albums"]).status == 3)
+            // A file without a secret does not stay, so the command can be repeated.
+            let empty = site.folder.path("others")
+            let refused = try await Self.apply(
+                text.replacing("prints", with: "albums") + "\n    scope: openid no.such\n", ["--secrets-file", empty],
+                on: site)
+            #expect(refused.status == 3 && refused.errors.contains("not applied: app albums"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: empty))
         }
     }
 
@@ -274,18 +281,10 @@ struct ApplyCommandTests {
             for options in [
                 ["--remote", site.issuer], ["--remote", "http://id.example.com", "--token-file", "-"],
                 ["--remote", site.issuer, "--token-file", "-", "--data-dir", "data"],
+                ["--remote", site.issuer, "--token-file", "-", "--config", "server.yaml"],
             ] {
                 #expect(try await Self.apply(Self.state, options, on: site, input: "a\n").status == 64, "\(options)")
             }
-        }
-    }
-
-    @Test func `a server without the API is refused before a token is sent`() async throws {
-        try await Site.runEmpty { site in
-            let ended = try await Self.apply(
-                Self.state, ["--remote", site.issuer, "--token-file", "-", "--dry-run"], on: site, input: "token\n")
-            #expect(ended.status == 3)
-            #expect(ended.errors.contains("there is no administration API"), "\(ended.errors)")
         }
     }
 
