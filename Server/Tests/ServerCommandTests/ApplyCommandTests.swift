@@ -36,7 +36,7 @@ struct ApplyCommandTests {
           statements:
             en:
               text: |
-                *Example* keeps & shows your photos.
+                *Example* keeps & shows your photos, &c.
         """
 
     /// Writes a file, and applies it.
@@ -128,6 +128,10 @@ struct ApplyCommandTests {
                 ("users: [{username: nobody, role: owner}]", "users[0].username: there is no such user"),
                 ("users: [{username: nobody, role: king}]", "users[0].role: "),
                 ("scopes: &a [{scope: b.c}]\n", "line 1, column 9: an anchor"),
+                ("scopes:\t&a [{scope: b.c}]\n", "line 1, column 9: an anchor"),
+                ("scopes:\r  &a [{scope: b.c}]\r", "line 2, column 3: an anchor"), (Self.aliases, "an anchor"),
+                ("scopes: [*a]\n", "line 1, column 10: not YAML"),
+                (client + "    jwks: {keys: [{kty: EC, d: c2VjcmV0}]}\n", "clients[0].jwks: it has a private key"),
                 (String(repeating: "[", count: 100_000), "more than 12 levels"),
                 (String(repeating: "- ", count: 20_000), "more than 12 levels"),
                 ("a: " + String(repeating: "[", count: 20) + String(repeating: "]", count: 20), "more than 12 levels"),
@@ -145,10 +149,35 @@ struct ApplyCommandTests {
                 let ended = try await Self.apply(text, on: site)
                 #expect(ended.status == 3, "\(text.prefix(80)): \(ended.errors)")
                 #expect(ended.errors.contains(place), "\(text.prefix(80)): \(ended.errors)")
+                #expect(!(ended.output + ended.errors).contains("c2VjcmV0"))
             }
             let large = try await Self.apply("# " + String(repeating: "x", count: 1_100_000), on: site)
             #expect(large.status == 3)
             #expect(try await site.administer(["audit", "list"]).output == before)
+        }
+    }
+
+    /// A short text whose aliases stand for 10¹² values, in the name of a member.
+    private static let aliases =
+        "a0:\t&a0 [1]\n"
+        + (1...12).map { number in
+            let former = Array(repeating: "*a\(number - 1)", count: 10).joined(separator: ", ")
+            return "a\(number):\t&a\(number) [\(former)]\n"
+        }.joined() + "? *a12\n: 1\n"
+
+    @Test func `null clears a list of the policy, and the owner can change`() async throws {
+        try await Site.make { site in
+            try await site.add(.alice)
+            try await site.add(.bob)
+            let first = "unregistered_policy: {allowed_hosts: [a.example]}\nusers: [{username: alice, role: owner}]"
+            #expect(try await Self.apply(first, on: site).status == 0)
+            let second =
+                "unregistered_policy: {allowed_hosts: null}\n"
+                + "users: [{username: alice, role: null}, {username: bob, role: owner}]"
+            let changed = try await Self.apply(second, on: site)
+            #expect(changed.status == 0, "\(changed.errors)")
+            let again = try await Self.apply(second, ["--dry-run"], on: site)
+            #expect(again.status == 0, "\(again.output)")
         }
     }
 
@@ -189,8 +218,15 @@ struct ApplyCommandTests {
             // An existing file is not overwritten, and no app is created without it.
             let other = try await Self.apply(
                 text.replacing("prints", with: "albums"), ["--secrets-file", path], on: site)
-            #expect(other.status == 3)
+            #expect(other.status == 3 && other.errors.contains("name another one"))
             #expect(try await site.administer(["app", "show", "albums"]).status == 3)
+            // A file without a secret does not stay, so the command can be repeated.
+            let empty = site.folder.path("others")
+            let refused = try await Self.apply(
+                text.replacing("prints", with: "albums") + "\n    scope: openid no.such\n", ["--secrets-file", empty],
+                on: site)
+            #expect(refused.status == 3 && refused.errors.contains("not applied: app albums"), "\(refused.errors)")
+            #expect(!FileManager.default.fileExists(atPath: empty))
         }
     }
 
@@ -245,18 +281,10 @@ struct ApplyCommandTests {
             for options in [
                 ["--remote", site.issuer], ["--remote", "http://id.example.com", "--token-file", "-"],
                 ["--remote", site.issuer, "--token-file", "-", "--data-dir", "data"],
+                ["--remote", site.issuer, "--token-file", "-", "--config", "server.yaml"],
             ] {
                 #expect(try await Self.apply(Self.state, options, on: site, input: "a\n").status == 64, "\(options)")
             }
-        }
-    }
-
-    @Test func `a server without the API is refused before a token is sent`() async throws {
-        try await Site.runEmpty { site in
-            let ended = try await Self.apply(
-                Self.state, ["--remote", site.issuer, "--token-file", "-", "--dry-run"], on: site, input: "token\n")
-            #expect(ended.status == 3)
-            #expect(ended.errors.contains("there is no administration API"), "\(ended.errors)")
         }
     }
 

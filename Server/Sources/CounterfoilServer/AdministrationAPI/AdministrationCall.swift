@@ -116,9 +116,9 @@ struct AdministrationCall: Sendable {
 
     /// Throws 412 if the request has `If-Match` and it does not name the version of a record.
     ///
-    /// It is for an operation that does not require the field (RFC 9110 §13.1.1).
+    /// It is for an operation that does not require the field (RFC 9110 §13.1.1). The value `*` names any version.
     func requireMatchIfSent(_ tag: () async throws -> EntityTag) async throws {
-        guard request.head.headerFields[.ifMatch] != nil else { return }
+        guard let sent = request.head.headerFields[.ifMatch], sent != "*" else { return }
         try requireMatch(try await tag())
     }
 

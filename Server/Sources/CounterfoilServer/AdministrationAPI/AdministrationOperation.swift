@@ -47,6 +47,8 @@ package struct AdministrationOperation: Sendable {
     package let status: HTTPResponse.Status
     /// Whether a request must name the version of the record that it changes, with `If-Match`.
     package let isConditional: Bool
+    /// Whether a request can name the version of the record that it changes or deletes, with `If-Match`.
+    package let acceptsIfMatch: Bool
     let perform: Perform
     /// Returns the refused members of a body, by their types alone.
     let refusedMembers: @Sendable ([String: JSONValue]) -> [ProblemDetails.Part]
@@ -58,6 +60,7 @@ package struct AdministrationOperation: Sendable {
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ right: AdministrationRight,
         query: [String] = [], answer: Document = .none, status: HTTPResponse.Status = .ok, isConditional: Bool = false,
+        acceptsIfMatch: Bool = false,
         _ perform: @escaping Perform
     ) {
         self.id = id
@@ -69,6 +72,7 @@ package struct AdministrationOperation: Sendable {
         document = answer
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
+        self.acceptsIfMatch = isConditional || acceptsIfMatch
         self.perform = perform
         refusedMembers = { _ in [] }
     }
@@ -77,6 +81,7 @@ package struct AdministrationOperation: Sendable {
     init<Body: AdministrationBody>(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ right: AdministrationRight, body: Body.Type,
         answer: Document = .none, status: HTTPResponse.Status = .ok, isConditional: Bool = false,
+        acceptsIfMatch: Bool = false,
         _ perform: @escaping @Sendable (AdministrationCall, Body) async throws -> AdministrationAnswer
     ) {
         self.id = id
@@ -88,6 +93,7 @@ package struct AdministrationOperation: Sendable {
         document = answer
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
+        self.acceptsIfMatch = isConditional || acceptsIfMatch
         self.perform = { call in try await perform(call, try BodyMembers<Body.Member>.body(of: call.request)) }
         refusedMembers = { BodyMembers<Body.Member>.refused(of: Body.self, in: $0) }
     }

@@ -43,12 +43,6 @@ struct ActualState: Sendable {
         }
     }
 
-    /// Creates the state of given records, for tests of a plan.
-    init(_ records: [(DeclaredKind, String, Found)], scopes: Set<String>? = nil) {
-        self.scopes = scopes
-        for (kind, name, record) in records { found[Key(kind: kind, name: name)] = record }
-    }
-
     subscript(_ kind: DeclaredKind, _ name: String) -> Found? { found[Key(kind: kind, name: name)] }
 
     /// Returns the path of a record; nil if there is no such record.

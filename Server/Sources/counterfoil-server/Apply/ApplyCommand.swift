@@ -14,7 +14,8 @@ struct ApplyCommand: AsyncParsableCommand {
             left alone.
 
             The file is checked as a whole before the first change. A record that another administrator changes \
-            meanwhile is refused and named. The command can be repeated: it continues where it stopped, and changes nothing twice.
+            meanwhile is refused and named. The command can be repeated: it continues where it stopped, and changes \
+            nothing twice.
 
             Records below the member remove are removed only with --prune. A secret never is in the file: that of a \
             new app is written to --secrets-file, or added later with: app secret.
@@ -67,6 +68,7 @@ struct ApplyCommand: AsyncParsableCommand {
     private func apply(_ plan: ApplyPlan, by transport: any AdministrationTransport) async throws {
         // The file is created before the first change, so that no secret is lost.
         let secrets = plan.changes.contains(where: \.createsSecret) ? try secretsFile.map(SecretsFile.init) : nil
+        defer { secrets?.removeIfEmpty() }
         var execution = PlanExecution(by: transport, keepingSecretsIn: secrets)
         do {
             try await execution.run(plan)

@@ -67,18 +67,17 @@ struct DeclaredFile: Sendable {
 
 extension DeclaredFile {
     /// The values of a text, which another thread reads.
-    private struct Reading: Sendable {
+    fileprivate struct Reading: Sendable {
         private(set) var members: [String: JSONValue] = [:]
         private(set) var places: [[String]: Place] = [:]
         private var count = 0
 
         init(_ text: String) throws {
-            try Self.checkAnchors(text)
             let root: Node?
-            do { root = try Parser(yaml: text, encoding: .utf8).singleRoot() } catch {
-                guard let error = error as? YamlError else { throw error }
-                throw Mistake(error)
-            }
+            do {
+                try Self.checkAnchors(text)
+                root = try Parser(yaml: text, encoding: .utf8).singleRoot()
+            } catch let error as YamlError { throw Mistake(error) }
             guard let root else { return }
             guard case .object(let members) = try value(of: root, at: []) else {
                 throw Mistake(
@@ -119,19 +118,57 @@ extension DeclaredFile {
             }
         }
 
-        /// Refuses anchors, with which a small file can stand for a huge one.
-        private static func checkAnchors(_ text: String) throws(Mistake) {
-            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                guard let anchor = line.firstMatch(of: #/(?:^|[\s\[{,:?-])&[^\s&]/#),
-                    line.firstMatch(of: #/(?:^ *|: +|- +|\? +|["']: *|[\[{,] *|!\S* +)&[^\s&]/#) != nil
-                else { continue }
-                let begin = line[anchor.range].firstIndex(of: "&") ?? anchor.range.lowerBound
-                let column = line.distance(from: line.startIndex, to: begin) + 1
-                throw Mistake(
-                    place: Place(line: index + 1, column: column),
-                    reason: "an anchor of YAML, which the file cannot have; quote a value that begins with &")
-            }
+    }
+}
+
+/// The search for anchors, with which a small file can stand for a huge one.
+///
+/// The parser replaces each alias before its caller sees it, and compares the names in a mapping, which can take
+/// hours. So it first parses the text with a letter in place of each `&`. An anchor is then a text that begins with
+/// this letter, or a syntax error, and no alias has an anchor.
+extension DeclaredFile.Reading {
+    /// A letter for private use.
+    private static let letter: Unicode.Scalar = "\u{E000}"
+
+    /// Throws if the text has an anchor.
+    fileprivate static func checkAnchors(_ text: String) throws {
+        guard text.utf8.contains(UInt8(ascii: "&")) else { return }
+        let replaced = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "&" ? letter : $0 }))
+        let anchor: DeclaredFile.Place?
+        do {
+            anchor = try Parser(yaml: replaced, encoding: .utf8).singleRoot().flatMap { Self.anchor(in: $0) }
+        } catch {
+            guard let likely = likelyAnchor(in: text) else { throw error }
+            anchor = likely
         }
+        guard let anchor else { return }
+        throw DeclaredFile.Mistake(
+            place: anchor,
+            reason: "an anchor of YAML, which the file cannot have; quote a value that begins with &")
+    }
+
+    private static func anchor(in node: Node) -> DeclaredFile.Place? {
+        switch node {
+        case .scalar(let scalar):
+            return scalar.style == .plain && scalar.string.unicodeScalars.first == letter ? .init(node) : nil
+        case .sequence(let nodes):
+            for node in nodes { if let place = anchor(in: node) { return place } }
+        case .mapping(let mapping):
+            for (key, node) in mapping { if let place = anchor(in: key) ?? anchor(in: node) { return place } }
+        case .alias: break
+        }
+        return nil
+    }
+
+    /// Returns the place of the first `&` that looks like an anchor, as the cause of a syntax error.
+    private static func likelyAnchor(in text: String) -> DeclaredFile.Place? {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            guard let match = line.firstMatch(of: #/(?:^\s*|[:?-]\s+|[\[{,]\s*)(&[^\s&])/#) else { continue }
+            let column = line.distance(from: line.startIndex, to: match.output.1.startIndex) + 1
+            return DeclaredFile.Place(line: index + 1, column: column)
+        }
+        return nil
     }
 }
 

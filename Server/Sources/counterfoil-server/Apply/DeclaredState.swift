@@ -15,7 +15,24 @@ struct DeclaredRecord: Sendable, Hashable {
     let path: [String]
 
     /// The record in output.
-    var title: String { name.isEmpty ? kind.noun : "\(kind.noun) \(name)" }
+    var title: String { name.isEmpty ? kind.noun : "\(kind.noun) \(name.visible)" }
+
+    /// The command that adds or replaces the secret of an app or an API.
+    var secretCommand: String {
+        "counterfoil-server \(kind == .apis ? "resource" : "app") secret \(name.visible)"
+    }
+
+    /// The members of a private or symmetric key (RFC 7518 §6).
+    private static let privateMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+
+    /// Whether `jwks` has a private or symmetric key, which the plan would print.
+    fileprivate var hasPrivateKey: Bool {
+        guard case .object(let set)? = members["jwks"], case .array(let keys)? = set["keys"] else { return false }
+        return keys.contains { key in
+            guard case .object(let members) = key else { return false }
+            return !Self.privateMembers.isDisjoint(with: members.keys)
+        }
+    }
 }
 
 /// A record whose removal a file asks for.
@@ -24,7 +41,7 @@ struct DeclaredRemoval: Sendable, Hashable {
     let name: String
     let path: [String]
 
-    var title: String { "\(kind.noun) \(name)" }
+    var title: String { "\(kind.noun) \(name.visible)" }
 }
 
 /// The state of a server as a file declares it, checked as far as the file alone allows.
@@ -46,6 +63,7 @@ struct DeclaredState: Sendable {
                 [unknown], "there is no such member; the file can have \(known.joined(separator: ", "))")
         }
         for kind in DeclaredKind.allCases { try read(kind) }
+        putOwnersFirst()
         try readRemovals()
         for removal in removals {
             if records.contains(where: { $0.kind == removal.kind && $0.name == removal.name }) {
@@ -76,9 +94,22 @@ struct DeclaredState: Sendable {
         }
     }
 
+    /// Moves new owners before the other users, because the last owner cannot lose the role.
+    private mutating func putOwnersFirst() {
+        let users = records.filter { $0.kind == .users }
+        let isOwner = { (user: DeclaredRecord) in user.members["role"]?.text == UserRole.owner.rawValue }
+        records.removeAll { $0.kind == .users }
+        records += users.filter(isOwner) + users.filter { !isOwner($0) }
+    }
+
     private mutating func add(_ record: DeclaredRecord) throws(CommandFailure) {
         if let refusal = record.kind.refusals(of: record.members).first {
             throw file.failure(record.path + refusal.path, refusal.detail)
+        }
+        guard !record.hasPrivateKey else {
+            throw file.failure(
+                record.path + ["jwks"],
+                "it has a private key, which must never leave the client; write the public key, and replace this one")
         }
         records.append(record)
     }

@@ -21,44 +21,44 @@ struct PlanExecution {
     /// - Throws: ``CommandFailure`` with what was made and what was not.
     mutating func run(_ plan: ApplyPlan) async throws {
         let changes = plan.changes
-        for (index, change) in changes.enumerated() {
-            do { try await make(change) } catch let failure as CommandFailure {
-                throw failure.interrupting(change, after: changes[..<index], before: changes[(index + 1)...])
-            }
-            applied += 1
+        do {
+            for change in changes { try await make(change) }
+        } catch let failure as CommandFailure {
+            throw failure.interrupting(after: changes[..<applied], before: changes[applied...])
         }
     }
 
-    private func make(_ change: ApplyPlan.Action) async throws {
+    private mutating func make(_ change: ApplyPlan.Action) async throws {
         switch change {
-        case .create(let record): try await create(record, hasSecret: change.createsSecret)
+        case .create(let record): try await create(record)
         case .change(let record, let changes, let found): try await self.change(record, changes, found)
         case .remove(let removal, let found):
             _ = try await transport.change(.delete, found.path, ifMatch: found.record.tag)
                 .successful("remove \(removal.title)")
+            applied += 1
         case .keep, .keepForPrune, .keepRemoved: return
         }
     }
 
-    private func create(_ record: DeclaredRecord, hasSecret: Bool) async throws {
+    private mutating func create(_ record: DeclaredRecord) async throws {
         let answer = try await transport.change(
             .post, "/\(record.kind.rawValue)", key: UUID().uuidString, record.members
         ).successful("create \(record.title)")
+        applied += 1
         let created = try AdministrationRecord(answer).members
         if let secret = created["client_secret"]?.text, let id = created["client_id"]?.text {
             if let secrets {
-                try secrets.append(secret, of: id, record.kind == .apis ? record.name : nil)
+                try secrets.append(secret, clientID: id, of: record)
             } else {
-                let command = record.kind == .apis ? "resource secret \(record.name)" : "app secret \(id)"
                 Output.note(
                     "note: the secret of \(record.title) was not kept; create another one with: "
-                        + "counterfoil-server \(command)")
+                        + record.secretCommand)
             }
         }
         noteOtherForm(of: record, created)
     }
 
-    private func change(
+    private mutating func change(
         _ record: DeclaredRecord, _ changes: [MemberChange], _ found: ActualState.Found
     ) async throws {
         let changed = Set(changes.map { $0.path[0] })
@@ -67,6 +67,7 @@ struct PlanExecution {
             record.kind == .users ? (.put, found.path + "/role") : (.patch, found.path)
         let answer = try await transport.change(method, path, ifMatch: found.record.tag, body)
             .successful("change \(record.title)")
+        applied += 1
         noteOtherForm(of: record, try AdministrationRecord(answer).members)
     }
 
@@ -83,13 +84,13 @@ struct PlanExecution {
 extension CommandFailure {
     /// Returns the failure with what was made before it, and what was not made.
     fileprivate func interrupting(
-        _ change: ApplyPlan.Action, after made: ArraySlice<ApplyPlan.Action>, before left: ArraySlice<ApplyPlan.Action>
+        after made: ArraySlice<ApplyPlan.Action>, before left: ArraySlice<ApplyPlan.Action>
     ) -> CommandFailure {
         func list(_ actions: ArraySlice<ApplyPlan.Action>) -> String {
             actions.isEmpty ? "nothing" : actions.map(\.title).joined(separator: ", ")
         }
         let text =
-            message + "\n  applied: \(list(made))\n  not applied: \(list([change] + left))\n"
+            message + "\n  applied: \(list(made))\n  not applied: \(list(left))\n"
             + "  Run the command again to continue; it reads the server again first."
         return isTemporary ? .temporary(text) : .refused(text)
     }

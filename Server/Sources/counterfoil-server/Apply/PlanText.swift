@@ -27,14 +27,14 @@ extension ApplyPlan.Action {
     }
 
     fileprivate var words: String {
-        let title = "\(sign) \(Self.visible(self.title))"
+        let title = "\(sign) \(self.title)"
         switch self {
         case .create(let record):
             let members = record.members.filter { $0.key != record.kind.key }.sorted { $0.key < $1.key }
             return ([title] + members.map { "    \($0.key): \($0.value.shown)" }).joined(separator: "\n")
         case .change(_, let changes, _):
             let lines = changes.map { change in
-                "    \(Self.visible(change.name)): \(change.from?.shown ?? "not set") → \(change.to.shown)"
+                "    \(change.name.visible): \(change.from?.shown ?? "not set") → \(change.to.shown)"
             }
             return ([title] + lines).joined(separator: "\n")
         case .keepForPrune: return title + " (--prune removes it)"
@@ -42,8 +42,11 @@ extension ApplyPlan.Action {
         case .keep, .remove: return title
         }
     }
+}
 
-    private static func visible(_ text: String) -> String { String(VisibleText(of: text.unicodeScalars).scalars) }
+extension String {
+    /// The text without invisible characters.
+    var visible: String { String(VisibleText(of: unicodeScalars).scalars) }
 }
 
 extension JSONValue {
@@ -53,7 +56,7 @@ extension JSONValue {
     /// The value as JSON on one line, cut, and without invisible characters.
     var shown: String {
         let text = (try? Output.encoded(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-        let visible = String(VisibleText(of: text.unicodeScalars.prefix(Self.shownLimit + 1)).scalars)
+        let visible = String(VisibleText(of: text.unicodeScalars.prefix(Self.shownLimit)).scalars)
         return text.unicodeScalars.count > Self.shownLimit ? visible + "…" : visible
     }
 }

@@ -15,18 +15,30 @@ struct SecretsFile {
     init(at path: String) throws(CommandFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw .refused("--secrets-file: cannot create the file \(path): \(String(cString: strerror(errno)))")
+            let reason = errno
+            guard reason != EEXIST else {
+                throw .refused("--secrets-file: the file \(path) exists, and is not overwritten; name another one")
+            }
+            throw .refused("--secrets-file: cannot create the file \(path): \(String(cString: strerror(reason)))")
         }
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         self.path = path
     }
 
-    /// Appends a secret.
-    func append(_ secret: String, of clientID: String, _ resource: String?) throws {
-        let line = try Output.encoded(Line(client_id: clientID, client_secret: secret, resource: resource))
+    /// Appends the secret of a record.
+    func append(_ secret: String, clientID: String, of record: DeclaredRecord) throws {
+        let line = try Output.encoded(
+            Line(
+                client_id: clientID, client_secret: secret, resource: record.kind == .apis ? record.name : nil))
         do { try handle.write(contentsOf: line + Data("\n".utf8)) } catch {
             throw CommandFailure.refused(
-                "--secrets-file: cannot write \(path), so the secret of \(clientID) is lost; it was created")
+                "--secrets-file: cannot write \(path); the secret of \(record.title) is lost, so create another one "
+                    + "with: \(record.secretCommand)")
         }
+    }
+
+    /// Removes the file if it has no secret, so that the command can be repeated with the same name.
+    func removeIfEmpty() {
+        if (try? handle.offset()) == 0 { try? FileManager.default.removeItem(atPath: path) }
     }
 }

@@ -66,11 +66,6 @@ struct AdministrationRecord: Sendable {
     /// The `ETag`; nil for an item of a list.
     let tag: String?
 
-    init(members: [String: JSONValue], tag: String?) {
-        self.members = members
-        self.tag = tag
-    }
-
     init(_ answer: AdministrationResponse) throws(CommandFailure) {
         do { members = try JSONReader.object(answer.body) } catch {
             throw .refused("the server sent an answer that is no JSON object; is the URL that of the server?")
@@ -89,8 +84,10 @@ extension AdministrationResponse {
     /// Creates the failure of a refused request, with the reasons of the problem details (RFC 9457).
     func failure(of request: String) -> CommandFailure {
         let text = "\(request): \(reason)"
+        let kind = problem["type"]?.text ?? ""
         switch status.code {
-        case 409 where problem["type"]?.text?.hasSuffix("changed-meanwhile") == true: return .temporary(text)
+        case 409 where ["changed-meanwhile", "request-pending"].contains { kind.hasSuffix($0) }:
+            return .temporary(text)
         case 412, 429, 500...: return .temporary(text)
         default: return .refused(text)
         }

@@ -42,7 +42,9 @@ struct RemoteOptions: ParsableArguments {
                 try await work(try await LocalTransport(installation))
             }
         }
-        guard location.directory == nil, location.database == nil, location.serverKeyFile == nil else {
+        guard location.directory == nil, location.database == nil, location.serverKeyFile == nil,
+            location.settingsFile == nil
+        else {
             throw CommandFailure.usage("--remote and the options that name a store cannot be combined.")
         }
         return try await RemoteTransport.with(issuer, token: try Self.token(in: tokenFile)) { try await work($0) }

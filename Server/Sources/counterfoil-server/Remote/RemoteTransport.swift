@@ -6,6 +6,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// The administration API of a server, over HTTPS and with an access token.
 struct RemoteTransport: AdministrationTransport {
@@ -26,6 +27,9 @@ struct RemoteTransport: AdministrationTransport {
     ) async throws -> Result {
         // A redirect would take the token to another host.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        configuration.tlsConfiguration = tls
         configuration.httpVersion = .http1Only
         configuration.timeout = .init(connect: .seconds(10), read: .seconds(30))
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -96,6 +100,7 @@ struct RemoteTransport: AdministrationTransport {
                         "no answer from \(api): \(reason)"
                             + (method == .get ? "" : "; it is not known whether the change was made"))
                 }
+                try await Task.sleep(for: .seconds(1))
             }
         }
         throw CommandFailure.temporary("no answer from \(api)")

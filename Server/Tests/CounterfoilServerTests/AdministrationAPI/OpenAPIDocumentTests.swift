@@ -75,13 +75,16 @@ struct OpenAPIDocumentTests {
         var parameters: [String: [String]] = [:]
         for parameter in try described.optional("parameters")?.list ?? [] {
             let place = try #require(try parameter("in").text)
-            parameters[place, default: []].append(try #require(try parameter("name").text))
+            let name = try #require(try parameter("name").text)
+            parameters[place, default: []].append(name)
+            let isRequired = try parameter.optional("required")?.value as? Bool ?? false
+            if name == "If-Match" { #expect(isRequired == operation.isConditional) }
         }
         let segments = operation.path.matches(of: /\{(\w+)\}/).map { String($0.output.1) }
         #expect(parameters["path"] ?? [] == segments)
         #expect((parameters["query"] ?? []).sorted() == operation.query.sorted())
         let headers =
-            (operation.isConditional ? ["If-Match"] : []) + (operation.isCreation ? ["Idempotency-Key"] : [])
+            (operation.acceptsIfMatch ? ["If-Match"] : []) + (operation.isCreation ? ["Idempotency-Key"] : [])
         #expect(parameters["header"] ?? [] == headers)
 
         let body = try described.optional("requestBody")
@@ -112,7 +115,8 @@ struct OpenAPIDocumentTests {
         var errors = ["400", "401", "403", "404", "405", "429", "503"]
         if operation.method != .get { errors += ["409", "413"] }
         if operation.body != nil { errors += ["415", "422"] }
-        if operation.isConditional { errors += ["412", "428"] }
+        if operation.acceptsIfMatch { errors.append("412") }
+        if operation.isConditional { errors.append("428") }
         let responses = try described("responses").names
         #expect(Set(errors).isSubset(of: responses))
         for status in responses where (Int(status) ?? 0) >= 400 {

@@ -19,7 +19,8 @@ extension AdministrationOperation {
         AdministrationOperation(
             "changeClient", .patch, "/clients/{client}", .writeClients, body: ChangedClientBody.self,
             answer: .object(ClientRecord.self), isConditional: true, Clients.change),
-        AdministrationOperation("deleteClient", .delete, "/clients/{client}", .writeClients, Clients.delete),
+        AdministrationOperation(
+            "deleteClient", .delete, "/clients/{client}", .writeClients, acceptsIfMatch: true, Clients.delete),
         AdministrationOperation(
             "addClientSecret", .post, "/clients/{client}/secrets", .writeClients, answer: .object(SecretDocument.self),
             status: .created, Clients.addSecret),

@@ -25,7 +25,7 @@ extension AdministrationOperation {
         AdministrationOperation(
             "changeAPI", .patch, "/apis/{api}", .writeAPIs, body: ChangedAPIBody.self,
             answer: .object(ResourceDocument.self), isConditional: true, APIs.change),
-        AdministrationOperation("deleteAPI", .delete, "/apis/{api}", .writeAPIs) { call in
+        AdministrationOperation("deleteAPI", .delete, "/apis/{api}", .writeAPIs, acceptsIfMatch: true) { call in
             let api = try await call.api()
             try await call.requireMatchIfSent { try EntityTag(of: api.revision) }
             guard try await call.registry.delete(api.resource) else { throw NotFoundError() }

@@ -27,7 +27,7 @@ extension AdministrationOperation {
             answer: .object(ScopeDocument.self), isConditional: true, Scopes.change),
         AdministrationOperation(
             "deleteScope", .delete, "/scopes/{scope}", .writeAPIs, query: ["remove_from_all"],
-            answer: .object(RemovedScopeDocument.self), Scopes.delete),
+            answer: .object(RemovedScopeDocument.self), acceptsIfMatch: true, Scopes.delete),
     ]
 }
 

@@ -25,7 +25,7 @@ extension AdministrationOperation {
             answer: .object(AccountDocument.self), isConditional: true, Accounts.change),
         AdministrationOperation(
             "setUserRole", .put, "/users/{user}/role", .writeRoles, body: RoleBody.self,
-            answer: .object(AccountDocument.self), Accounts.setRole),
+            answer: .object(AccountDocument.self), acceptsIfMatch: true, Accounts.setRole),
         AdministrationOperation(
             "disableUser", .post, "/users/{user}/disable", .writeUsers, answer: .object(AccountDocument.self)
         ) { call in
