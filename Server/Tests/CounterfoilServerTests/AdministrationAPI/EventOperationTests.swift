@@ -60,6 +60,7 @@ struct EventOperationTests {
     @Test func `events that were deleted before they were read are named`() async throws {
         try await desk.append(.userCreated)
         let last = try #require(try await store.audit(AuditQuery()).first)
+        desk.test.clock.advance(by: AuditPosition.settlingTime + 1)
         _ = try await store.removeAudit(through: last.position, atMost: 1000, recording: nil, at: desk.test.clock.now)
         let reply = try await events()
         #expect(reply.field("Events-Missed-Through") != nil)

@@ -69,13 +69,17 @@ private enum Installation {
         case .wait(let seconds): throw wait(seconds)
         case .attempted(.accepted): return .none
         case .attempted(.failed(let reason)):
-            throw ProblemError.conflict("mail-not-sent", nil, "The mail was not sent: \(EscapedText(reason))")
+            throw ProblemError.conflict("mail-not-sent", nil, "The mail was not sent: \(visible(reason))")
         case .attempted(.refused(let reason, let reply)):
             throw ProblemError.conflict(
-                "mail-refused", nil, "The mail was \(EscapedText(reason)): \(EscapedText(reply))")
+                "mail-refused", nil, "The mail was \(visible(reason)): \(visible(reply))")
         case .attempted(.cancelled):
             throw ProblemError.conflict("mail-not-sent", nil, "The mail server did not answer in time.")
         }
+    }
+
+    private static func visible(_ text: String) -> String {
+        String(VisibleText(of: text.unicodeScalars.prefix(400)).scalars)
     }
 
     private static func wait(_ seconds: Int) -> ProblemError {
