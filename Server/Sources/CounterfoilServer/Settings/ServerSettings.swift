@@ -189,9 +189,9 @@ public enum SecondFactorPolicy: String, Sendable, Hashable, CaseIterable {
 public enum RegistrationPolicy: String, Sendable, Hashable, CaseIterable {
     /// Every user may register clients, which is the default.
     case everyone
-    /// Only users with the role ``UserRole/developer`` and administrators may register clients.
+    /// Only users with the role `developer` and administrators may register clients.
     case developers
-    /// Only administrators may register clients: users with the right ``AdministrationRight/writeClients``.
+    /// Only administrators may register clients.
     case administrators
 
     package func isOpen(to user: User) -> Bool {
