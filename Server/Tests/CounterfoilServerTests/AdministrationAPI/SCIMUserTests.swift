@@ -221,6 +221,20 @@ struct SCIMUserTests {
         #expect(try await scim.find(#"userName eq "u9999""#).userNames == ["u9999"])
     }
 
+    @Test func `an externalId of too many users ends in an error`() async throws {
+        let scim = try await SCIMDesk()
+        for number in 1...201 {
+            let user = User(
+                username: try #require(Username("u\(number)")), email: nil, displayName: "U", passwordHash: nil,
+                createdAt: scim.desk.test.clock.now, externalID: ExternalIdentifier("E1"))
+            if number == 201 { #expect(try await scim.find(#"externalId eq "E1""#).userNames.count == 100) }
+            #expect(try await scim.desk.test.store.addUser(user, recording: []) == .added)
+        }
+        let reply = try await scim.find(#"externalId eq "E1""#)
+        #expect(reply.status == .badRequest && reply.scimType == "tooMany")
+        #expect(try await scim.find(#"userName eq "u7" and externalId eq "E1""#).userNames == ["u7"])
+    }
+
     // RFC 7644 §3.14
     @Test func `a change with a former version is refused, and a read with the current one is empty`() async throws {
         let scim = try await SCIMDesk()

@@ -66,7 +66,12 @@ private enum SCIMUsers {
                 return try await store.user(named: name).map { [$0] } ?? []
             case .externalID(let text):
                 guard let id = ExternalIdentifier(text) else { return [] }
-                return try await store.users(withExternalID: id, limit: SCIMQuery.countLimit)
+                let users = try await store.users(withExternalID: id, limit: SCIMQuery.countLimit + 1)
+                guard users.count <= SCIMQuery.countLimit else {
+                    throw ProblemError(
+                        .tooMany, "More than \(SCIMQuery.countLimit) users have the externalId \(EscapedText(text)).")
+                }
+                return users
             case .email(.value(let text)):
                 guard let email = EmailAddress(text) else { return [] }
                 return try await store.user(withEmail: email).map { [$0] } ?? []
