@@ -36,6 +36,9 @@ extension SQLStore {
         try await commit(ending: .sometimes(.userDisabled, .session, .grant), recording: events) { database in
             // Nothing is written before the last reason to refuse the change.
             let isDisabling = former.disabledAt == nil && user.disabledAt != nil
+            if try database.isSo("disabled_at IS \(former.disabledAt == nil ? "NOT NULL" : "NULL")", of: user.id) {
+                return .changedMeanwhile
+            }
             if isDisabling, try database.obstacle(toLosing: user.id) == .lastOwner { return .lastOwner }
             switch try database.update(user, from: former, at: time) {
             case .notFound: return .notFound

@@ -213,7 +213,7 @@ extension SQLConnection {
     }
 
     /// Checks whether a user exists and fulfils a condition.
-    fileprivate func isSo(_ condition: String, of user: UserIdentifier) throws -> Bool {
+    func isSo(_ condition: String, of user: UserIdentifier) throws -> Bool {
         try answers("SELECT EXISTS (SELECT 1 FROM people WHERE id = ? AND \(condition))", user.rawValue) == [true]
     }
 

@@ -5,6 +5,9 @@ package import Foundation
 extension String {
     /// Whether the text, without white space around it, can be the display name of a user.
     package var isDisplayName: Bool { ClaimFormat.name.accepts(self) && DisplayName.isVisible(self) }
+
+    /// A description of the format of a display name, for error messages.
+    static let displayNameRule = ClaimFormat.name.rule.replacing("must be one line", with: "must be one visible line")
 }
 
 extension User {

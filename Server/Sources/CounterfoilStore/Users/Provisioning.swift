@@ -48,7 +48,7 @@ public enum ProvisionUserOutcome: Sendable, Hashable {
     case updated
     /// There is no such user; nothing was written.
     case notFound
-    /// A value or the role has been changed since it was read; nothing was written.
+    /// A value, the role or the standing has been changed since it was read; nothing was written.
     case changedMeanwhile
     /// Another user has this email address; nothing was written.
     case emailTaken

@@ -44,7 +44,10 @@ struct SCIMRefusalTests {
             (#""userName": "bob", "emails": "a@example.com""#, "invalidValue"),
             (#""userName": "bob", "emails": [{"value": "nobody"}]"#, "invalidValue"),
             (#""userName": "bob", "emails": [{"value": "alice@example.com"}]"#, "uniqueness"),
-            (#""userName": "bob", "name": []"#, "invalidValue"),
+            (#""userName": "bob", "name": []"#, "invalidValue"), (#""userName": null"#, "invalidValue"),
+            (#""userName": "bob", "name": {"givenName": "a", "GIVENNAME": "b"}"#, "invalidSyntax"),
+            (#""userName": "bob", "name": {"planet": "Earth"}"#, "invalidSyntax"),
+            (#""userName": "bob", "displayName": "\u200b""#, "invalidValue"),
             (#""userName": "bob", "name": {"givenName": {"a": 1}}"#, "invalidValue"),
         ] as [(String, String)])
     func `a body that is refused creates no user`(_ members: String, _ type: String) async throws {
@@ -133,6 +136,7 @@ struct SCIMRefusalTests {
         #expect(Set(events.compactMap(\.detail)) == ["by an administrator: disabled", "by an administrator: changed"])
         let own = try await store.audit(AuditQuery(kind: .account)).map(\.event).filter { $0.userID == nil }
         #expect(Set(own.compactMap(\.detail)) == ["another account: disabled", "another account: changed"])
+        #expect(own.allSatisfy { $0.clientID == ClientIdentifier("app_directory") })
         let unchanged = try await scim.patch(bob.id.rawValue, #"{"op": "replace", "path": "active", "value": false}"#)
         #expect(unchanged.status == .ok)
         #expect(try await store.audit(AuditQuery(kind: .account, userID: bob.id)).count == events.count)
@@ -172,6 +176,10 @@ struct SCIMRefusalTests {
         #expect(owns.status == .conflict)
         #expect((try owns.members["detail"] as? String)?.contains(app.id.rawValue) == true)
 
+        // User support has no right that the token lacks.
+        let named = try await scim.patch(
+            sam.id.rawValue, #"{"op": "replace", "path": "name.givenName", "value": "Samuel"}"#)
+        #expect(named.status == .ok)
         let support = try await scim.desk.token(of: "sam")
         #expect(try await scim.send(.get, "/Users", as: support).status == .ok)
         let outcome = try await scim.desk.test.store.setRole(

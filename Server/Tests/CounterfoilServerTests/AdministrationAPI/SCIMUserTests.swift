@@ -71,7 +71,9 @@ struct SCIMUserTests {
             "displayName": "Isaac Brock", "externalId": "00ujl29u0le5T6Aj10h7", "groups": [],
             "password": "1mz050nq", "active": true
             """#)
-        #expect(try await scim.desk.test.store.user(UserIdentifier(id) ?? scim.desk.root.id)?.passwordHash == nil)
+        let isaac = try #require(UserIdentifier(id))
+        let stored = try #require(try await scim.desk.test.store.user(isaac))
+        #expect(stored.passwordHash == nil && stored.email == EmailAddress("isaac@example.com"))
         let replaced = try await scim.send(
             .put, "/Users/\(id)",
             json: #"""
@@ -86,6 +88,57 @@ struct SCIMUserTests {
         #expect(resource["name"] as? [String: String] == ["givenName": "Isaac"])
         let enabled = try await scim.patch(id, #"{"op": "replace", "value": {"active": true}}"#)
         #expect(try enabled.members["active"] as? Bool == true)
+    }
+
+    // An administrator can have disabled the user since the directory last wrote `active`.
+    @Test func `a PUT request enables a user only if it says so, and takes null as an absent value`() async throws {
+        let scim = try await SCIMDesk()
+        let nothing = #""displayName": null, "active": null, "emails": null, "name": null, "password": null"#
+        let id = try await scim.create(#""userName": "bob", "externalId": null, "title": null, \#(nothing)"#)
+        #expect(try await scim.send(.get, "/Users/\(id)").members["active"] as? Bool == true)
+        _ = try await scim.patch(id, #"{"op": "replace", "value": {"active": false, "displayName": "Robert"}}"#)
+        func put(_ members: String) async throws -> [String: Any] {
+            let reply = try await scim.send(
+                .put, "/Users/\(id)",
+                json: #"{"schemas": ["\#(SCIMDesk.userSchema)"], "userName": "bob"\#(members)}"#)
+            #expect(reply.status == .ok)
+            return try reply.members
+        }
+        #expect(try await put(#", "displayName": "Bob""#)["active"] as? Bool == false)
+        let kept = try await put(", " + nothing)
+        #expect(kept["active"] as? Bool == false)
+        #expect(kept["displayName"] as? String == "bob")
+        #expect(try await put(#", "active": true"#)["active"] as? Bool == true)
+        #expect(try await put("")["active"] as? Bool == true)
+    }
+
+    // RFC 7644 §3.5.2.1
+    @Test func `an address is replaced by one for the same use, and is not verified then`() async throws {
+        let scim = try await SCIMDesk()
+        let store = scim.desk.test.store
+        let bob = try await scim.desk.test.addUser("bob", email: "bob@example.com")
+        var verified = bob
+        verified.profile.isEmailVerified = true
+        #expect(try await store.updateUser(verified, at: scim.desk.test.clock.now) == .updated)
+        for (operation, email, isVerified) in [
+            (#""add", "value": [{"type": "home", "value": "home@example.com"}]"#, "bob@example.com", true),
+            (#""add", "value": []"#, "bob@example.com", true),
+            (#""add", "value": [{"type": "work", "value": "BOB@example.com"}]"#, "bob@example.com", true),
+            (#""add", "value": [{"type": "work", "value": "b@example.com"}]"#, "b@example.com", nil),
+            (#""add", "value": [{"value": "c@example.com"}]"#, "c@example.com", nil),
+            (#""add", "value": {"type": "home", "primary": "True", "value": "d@example.com"}"#, "d@example.com", nil),
+            (#""replace", "value": [{"type": "home", "value": "e@example.com"}]"#, "e@example.com", nil),
+            (#""remove", "value": [{"value": "other@example.com"}]"#, "e@example.com", nil),
+            (#""remove", "value": [{"value": "E@example.com"}]"#, nil, nil),
+            (#""add", "value": [{"value": "e@example.com"}]"#, "e@example.com", nil),
+            (#""replace", "value": []"#, nil, nil),
+            (#""add", "value": [{"type": "home", "value": "f@example.com"}]"#, "f@example.com", nil),
+        ] as [(String, String?, Bool?)] {
+            let reply = try await scim.patch(bob.id.rawValue, #"{"path": "emails", "op": \#(operation)}"#)
+            #expect(reply.status == .ok)
+            let user = try #require(try await store.user(bob.id))
+            #expect(user.email?.rawValue == email && user.profile.isEmailVerified == isVerified, "\(operation)")
+        }
     }
 
     @Test func `each filter that a directory sends finds the user`() async throws {
@@ -142,6 +195,10 @@ struct SCIMUserTests {
         let without = try await scim.send(.get, "/Users/\(id)?excludedAttributes=name.givenName,meta").members
         #expect(without["meta"] == nil)
         #expect(without["name"] as? [String: String] == ["familyName": "Moneypenny"])
+        let middle = try await scim.send(.get, "/Users/\(id)?attributes=name.middleName,emails.value").members
+        #expect(Set(middle.keys) == ["schemas", "id"])
+        let all = try await scim.send(.get, "/Users/\(id)?attributes=&excludedAttributes=meta").members
+        #expect(all["userName"] as? String == "eve" && all["meta"] == nil)
         for query in ["count=x", "startIndex=1&startIndex=2", "attributes=id&excludedAttributes=id", "filter=%ZZ"] {
             #expect(try await scim.send(.get, "/Users?" + query).status == .badRequest, "\(query)")
         }
@@ -164,6 +221,20 @@ struct SCIMUserTests {
         #expect(try await scim.find(#"userName eq "u9999""#).userNames == ["u9999"])
     }
 
+    @Test func `an externalId of too many users ends in an error`() async throws {
+        let scim = try await SCIMDesk()
+        for number in 1...201 {
+            let user = User(
+                username: try #require(Username("u\(number)")), email: nil, displayName: "U", passwordHash: nil,
+                createdAt: scim.desk.test.clock.now, externalID: ExternalIdentifier("E1"))
+            if number == 201 { #expect(try await scim.find(#"externalId eq "E1""#).userNames.count == 100) }
+            #expect(try await scim.desk.test.store.addUser(user, recording: []) == .added)
+        }
+        let reply = try await scim.find(#"externalId eq "E1""#)
+        #expect(reply.status == .badRequest && reply.scimType == "tooMany")
+        #expect(try await scim.find(#"userName eq "u7" and externalId eq "E1""#).userNames == ["u7"])
+    }
+
     // RFC 7644 §3.14
     @Test func `a change with a former version is refused, and a read with the current one is empty`() async throws {
         let scim = try await SCIMDesk()
@@ -171,7 +242,9 @@ struct SCIMUserTests {
         let tag = try #require(try await scim.send(.get, "/Users/\(id)").fields[.eTag])
         #expect(try await scim.send(.get, "/Users/\(id)", fields: [.ifNoneMatch: tag]).status == .notModified)
         let operation = #"{"op": "replace", "path": "displayName", "value": "Bob"}"#
-        #expect(try await scim.patch(id, operation, fields: [.ifMatch: tag]).status == .ok)
+        let changed = try await scim.patch(id, operation, fields: [.ifMatch: tag])
+        #expect(changed.status == .ok && changed.fields[.eTag] != tag)
+        #expect(try await scim.send(.get, "/Users/\(id)").fields[.eTag] == changed.fields[.eTag])
         let late = try await scim.patch(id, operation, fields: [.ifMatch: tag])
         #expect(late.status == .preconditionFailed)
         #expect(try await scim.send(.delete, "/Users/\(id)", fields: [.ifMatch: tag]).status == .preconditionFailed)

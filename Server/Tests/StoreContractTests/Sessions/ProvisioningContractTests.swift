@@ -112,6 +112,15 @@ struct ProvisioningContractTests {
             enabled.disabledAt = nil
             #expect(try await change(enabled, from: stored) == .updated)
             #expect(try await store.user(former.id)?.disabledAt == nil)
+
+            let current = try #require(try await store.user(former.id))
+            let outcomeOfOther = try await store.disableUser(
+                former.id, requiredRole: nil, at: World.now + 2, recording: [])
+            #expect(outcomeOfOther == .changed)
+            var renamed = current
+            renamed.displayName = "Third"
+            #expect(try await change(renamed, from: current) == .changedMeanwhile)
+            #expect(try await store.user(former.id)?.displayName == "Other")
             #expect(try await change(try Self.user("nobody"), from: try Self.user("nobody")) == .notFound)
         }
     }

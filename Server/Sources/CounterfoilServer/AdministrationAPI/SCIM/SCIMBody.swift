@@ -88,7 +88,7 @@ struct SCIMPatch: Sendable {
             case (.remove, nil):
                 throw ProblemError(.noTarget, "Operations[\(number)].path: remove needs a path.")
             case (.remove, let path?):
-                try values.remove(try SCIMPath(parsing: path), named: path)
+                try values.remove(try SCIMPath(parsing: path), operation.value, named: path)
             case (_, let path?):
                 let target = try SCIMPath(parsing: path)
                 guard target.attribute != .readOnly else {
@@ -97,13 +97,13 @@ struct SCIMPatch: Sendable {
                 guard let value = operation.value else {
                     throw ProblemError(.invalidValue, "Operations[\(number)].value: it is required.")
                 }
-                try values.set(target, to: value, named: path)
+                try values.set(target, to: value, named: path, isAddition: operation.kind == .add)
             case (_, nil):
                 guard case .object(let members)? = operation.value else {
                     throw ProblemError(
                         .invalidValue, "Operations[\(number)].value: without a path, it must be an object.")
                 }
-                try values.read(members)
+                try values.read(members, isAddition: operation.kind == .add)
             }
         }
     }

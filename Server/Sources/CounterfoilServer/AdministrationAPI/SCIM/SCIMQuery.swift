@@ -98,6 +98,8 @@ enum SCIMProjection: Sendable, Hashable {
     private static let always: Set<String> = ["schemas", "id"]
 
     init(attributes: [String]?, excluded: [String]?) throws(ProblemError) {
+        let attributes = attributes.flatMap { $0.isEmpty ? nil : $0 }
+        let excluded = excluded.flatMap { $0.isEmpty ? nil : $0 }
         guard attributes == nil || excluded == nil else {
             throw ProblemError(.invalidValue, "attributes: it cannot be combined with excludedAttributes.")
         }
@@ -134,11 +136,16 @@ enum SCIMProjection: Sendable, Hashable {
         }
     }
 
-    private func part(of value: JSONValue, _ name: String) -> JSONValue {
+    /// Returns what the client gets of a value; nil if that is nothing.
+    private func part(of value: JSONValue, _ name: String) -> JSONValue? {
         switch value {
-        case .object(let members): .object(applied(to: members, below: name + "."))
-        case .array(let values): .array(values.map { part(of: $0, name) })
-        default: value
+        case .object(let members):
+            let kept = applied(to: members, below: name + ".")
+            return kept.isEmpty ? nil : .object(kept)
+        case .array(let values):
+            let kept = values.compactMap { part(of: $0, name) }
+            return kept.isEmpty ? nil : .array(kept)
+        default: return value
         }
     }
 }

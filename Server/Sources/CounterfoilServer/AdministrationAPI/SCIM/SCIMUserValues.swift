@@ -19,9 +19,17 @@ struct SCIMUserValues: Sendable, Hashable {
     private(set) var hasUserName = false
     /// `name.formatted`, which is the display name of a user who gets no other one.
     private var formattedName: String?
+    /// Whether a whole resource is read, in which null stands for an absent value (RFC 7643 §2.5).
+    private let isWhole: Bool
 
-    /// Creates the values of a user who has none but the username; nil for a new user.
-    init(of userName: Username?) { self.userName = userName }
+    /// Creates the values of a user who is created, or whose former values are replaced.
+    ///
+    /// Who can sign in changes only if the resource says so: an administrator can have disabled the user.
+    init(replacing former: User?) {
+        userName = former?.username
+        isActive = former?.disabledAt == nil
+        isWhole = true
+    }
 
     /// Creates the values that are stored for a user.
     init(_ user: User) {
@@ -33,6 +41,7 @@ struct SCIMUserValues: Sendable, Hashable {
         middleName = user.profile.middleName
         email = user.email
         isActive = user.disabledAt == nil
+        isWhole = false
     }
 
     /// Writes the values into a user; another email address counts as unverified.
@@ -47,7 +56,9 @@ struct SCIMUserValues: Sendable, Hashable {
     }
 
     /// Reads the members of a resource, or of the value of an operation without a path.
-    mutating func read(_ members: [String: JSONValue]) throws(ProblemError) {
+    ///
+    /// - Parameter isAddition: Whether the operation adds values.
+    mutating func read(_ members: [String: JSONValue], isAddition: Bool = false) throws(ProblemError) {
         var names: Set<String> = []
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard names.insert(SCIMAttribute.canonical(name)).inserted else {
@@ -57,12 +68,15 @@ struct SCIMUserValues: Sendable, Hashable {
             do { path = try SCIMPath(parsing: name) } catch {
                 throw ProblemError(.invalidSyntax, "\(EscapedText(name)): a user has no such attribute.")
             }
-            try set(path, to: value, named: name)
+            try set(path, to: value, named: name, isAddition: isAddition)
         }
     }
 
     /// Sets the target of an operation; null and an empty list remove its value.
-    mutating func set(_ path: SCIMPath, to value: JSONValue, named name: String) throws(ProblemError) {
+    mutating func set(
+        _ path: SCIMPath, to value: JSONValue, named name: String, isAddition: Bool
+    ) throws(ProblemError) {
+        guard !isWhole || value != .null else { return }
         try requireTarget(path, named: name, whenAbsent: true)
         let name = EscapedText(name).description
         switch path.attribute {
@@ -73,8 +87,8 @@ struct SCIMUserValues: Sendable, Hashable {
                 value, name, rule: "It must have 1 to \(ExternalIdentifier.limit) bytes and no control character.",
                 ExternalIdentifier.init(_:))
         case .displayName:
-            guard let text = try Self.name(value, name) else { throw Self.unremovable(name) }
-            displayName = text
+            displayName = try Self.name(value, name)
+            guard isWhole || displayName != nil else { throw Self.unremovable(name) }
         case .formattedName: formattedName = try Self.name(value, name)
         case .givenName: givenName = try Self.name(value, name)
         case .familyName: familyName = try Self.name(value, name)
@@ -82,7 +96,10 @@ struct SCIMUserValues: Sendable, Hashable {
         case .name: try setName(value, name)
         case .emailValue:
             email = try Self.parsed(value, name, rule: "It must be an email address.", EmailAddress.init(_:))
-        case .emails: email = try SCIMEmails(value, name).chosen
+        case .emails:
+            let emails = try SCIMEmails(value, name)
+            // An address that is added beside that of the user is none that the server stores (RFC 7644 §3.5.2.1).
+            if !isAddition || email == nil || emails.isForWork { email = emails.chosen }
         case .active:
             guard let flag = SCIMFlag(value)?.isTrue else {
                 throw value == .null
@@ -94,7 +111,11 @@ struct SCIMUserValues: Sendable, Hashable {
     }
 
     /// Removes the value of the target of an operation (RFC 7644 §3.5.2.2).
-    mutating func remove(_ path: SCIMPath, named name: String) throws(ProblemError) {
+    ///
+    /// - Parameter value: The addresses to remove, which a directory can name beside the path; nil for all.
+    mutating func remove(
+        _ path: SCIMPath, _ value: JSONValue?, named name: String
+    ) throws(ProblemError) {
         try requireTarget(path, named: name, whenAbsent: false)
         switch path.attribute {
         case .unstored: return
@@ -104,14 +125,23 @@ struct SCIMUserValues: Sendable, Hashable {
         case .middleName: middleName = nil
         case .formattedName: formattedName = nil
         case .name: (givenName, familyName, middleName, formattedName) = (nil, nil, nil, nil)
-        case .emails, .emailValue: email = nil
+        case .emails:
+            guard let value, value != .null else {
+                email = nil
+                return
+            }
+            if let email, try SCIMEmails(value, EscapedText(name).description).contains(email) { self.email = nil }
+        case .emailValue: email = nil
         case .readOnly, .userName, .displayName, .active: throw Self.unremovable(EscapedText(name).description)
         case .password: throw Self.refusedPassword
         }
     }
 
     private mutating func setUserName(_ text: String?) throws(ProblemError) {
-        guard let text else { throw Self.unremovable("userName") }
+        guard let text else {
+            if isWhole { return }
+            throw Self.unremovable("userName")
+        }
         hasUserName = true
         let typed = Username(text)
         if let userName {
@@ -122,8 +152,8 @@ struct SCIMUserValues: Sendable, Hashable {
             guard let typed else {
                 throw ProblemError(
                     .invalidValue,
-                    "userName: it must have 1 to 64 letters, digits and . _ - and is no email address. Map it in the "
-                        + "directory to an attribute such as mailNickname.")
+                    "userName: it must have 1 to 64 letters, digits and . _ -, so no email address and no user "
+                        + "principal name. Map it in the directory to an attribute such as mailNickname.")
             }
             userName = typed
         }
@@ -133,10 +163,7 @@ struct SCIMUserValues: Sendable, Hashable {
         switch value {
         case .null: (givenName, familyName, middleName, formattedName) = (nil, nil, nil, nil)
         case .object(let parts):
-            for (part, value) in parts.sorted(by: { $0.key < $1.key }) {
-                let path = try SCIMPath(parsing: "name." + part)
-                try set(path, to: value, named: "name." + part)
-            }
+            try read(Dictionary(parts.map { ("name." + $0.key, $0.value) }, uniquingKeysWith: { $1 }))
         default: throw ProblemError(.invalidValue, "\(name): it must be an object.")
         }
     }
@@ -162,14 +189,14 @@ struct SCIMUserValues: Sendable, Hashable {
     }
 
     private static func unremovable(_ name: String) -> ProblemError {
-        ProblemError(.mutability, "\(name): it cannot be changed or removed.")
+        ProblemError(.mutability, "\(name): it cannot be removed.")
     }
 
     private static let refusedPassword = ProblemError(
         .mutability, "password: the server takes no passwords from a directory. Turn their synchronization off.")
 
     private static func name(_ value: JSONValue, _ name: String) throws(ProblemError) -> String? {
-        try parsed(value, name, rule: "It " + ClaimFormat.name.rule) { text in
+        try parsed(value, name, rule: "It " + String.displayNameRule) { text in
             let text = text.trimmingWhitespace()
             return text.isDisplayName ? text : nil
         }
@@ -219,6 +246,9 @@ private struct SCIMEmails {
 
     /// The primary address, or else the first one of the type `work`, or else the first one; nil for none.
     let chosen: EmailAddress?
+    /// Whether the chosen address is the primary one, of the type `work`, or of no type.
+    let isForWork: Bool
+    private let addresses: [String]
 
     init(_ value: JSONValue, _ name: String) throws(ProblemError) {
         let entries: [JSONValue]
@@ -231,7 +261,7 @@ private struct SCIMEmails {
         guard entries.count <= Self.limit else {
             throw ProblemError(.invalidValue, "\(name): it must have at most \(Self.limit) addresses.")
         }
-        var candidates: [(address: String, rank: Int)] = []
+        var candidates: [(address: String, rank: Int, isForWork: Bool)] = []
         for entry in entries {
             guard case .object(let members) = entry else {
                 throw ProblemError(.invalidValue, "\(name): it must be a list of objects.")
@@ -241,17 +271,21 @@ private struct SCIMEmails {
                 throw ProblemError(.invalidValue, "\(name): each address needs one member value.")
             }
             let isPrimary = parts["primary"].flatMap { SCIMFlag($0) }?.isTrue == true
-            let isWork = parts["type"]?.text?.lowercased() == "work"
-            candidates.append((address, isPrimary ? 0 : isWork ? 1 : 2))
+            let type = parts["type"]?.text?.lowercased()
+            let rank = isPrimary ? 0 : type == "work" ? 1 : 2
+            candidates.append((address, rank, rank < 2 || type == nil))
         }
+        addresses = candidates.map(\.address)
         let rank = candidates.map(\.rank).min()
         guard let first = candidates.first(where: { $0.rank == rank }) else {
-            chosen = nil
+            (chosen, isForWork) = (nil, false)
             return
         }
         guard let address = EmailAddress(first.address) else {
             throw ProblemError(.invalidValue, "\(name): it must be an email address.")
         }
-        chosen = address
+        (chosen, isForWork) = (address, first.isForWork)
     }
+
+    func contains(_ email: EmailAddress) -> Bool { addresses.contains { EmailAddress($0) == email } }
 }

@@ -14,7 +14,7 @@ extension SCIMOperation {
         SCIMOperation(.get, "/Users/{user}", .readUsers, SCIMUsers.get),
         SCIMOperation(.put, "/Users/{user}", .writeUsers) { call in
             let (user, query) = (try await SCIMUsers.changeable(call), try SCIMQuery(call.request))
-            let values = try SCIMUsers.resource(call, of: user.username)
+            let values = try SCIMUsers.resource(call, replacing: user)
             guard values.hasUserName else { throw ProblemError(.invalidValue, "userName: it is required.") }
             return try await SCIMUsers.change(user, to: values, call, query.projection)
         },
@@ -66,7 +66,12 @@ private enum SCIMUsers {
                 return try await store.user(named: name).map { [$0] } ?? []
             case .externalID(let text):
                 guard let id = ExternalIdentifier(text) else { return [] }
-                return try await store.users(withExternalID: id, limit: SCIMQuery.countLimit)
+                let users = try await store.users(withExternalID: id, limit: SCIMQuery.countLimit + 1)
+                guard users.count <= SCIMQuery.countLimit else {
+                    throw ProblemError(
+                        .tooMany, "More than \(SCIMQuery.countLimit) users have the externalId \(EscapedText(text)).")
+                }
+                return users
             case .email(.value(let text)):
                 guard let email = EmailAddress(text) else { return [] }
                 return try await store.user(withEmail: email).map { [$0] } ?? []
@@ -109,7 +114,7 @@ private enum SCIMUsers {
     /// Creates a user without a password (RFC 7644 §3.3).
     static func create(_ call: AdministrationCall) async throws -> Reply {
         let query = try SCIMQuery(call.request)
-        let values = try resource(call, of: nil)
+        let values = try resource(call, replacing: nil)
         guard let userName = values.userName,
             var user = User(
                 creating: userName.rawValue, email: nil, isEmailVerified: false, displayName: nil, passwordHash: nil,
@@ -127,15 +132,15 @@ private enum SCIMUsers {
 
     /// Reads the resource in the body of a request.
     ///
-    /// - Parameter userName: The username, which the resource must repeat; nil for a new user.
+    /// - Parameter former: The user, whose username the resource must repeat; nil for a new user.
     static func resource(
-        _ call: AdministrationCall, of userName: Username?
+        _ call: AdministrationCall, replacing former: User?
     ) throws(ProblemError) -> SCIMUserValues {
         let body = try SCIMBody(of: call.request)
         try body.require(schema: SCIMAttribute.userSchema, allowing: [SCIMAttribute.enterpriseSchema])
         // A directory that keeps its passwords to itself sends a placeholder for a new user.
-        let members = userName == nil ? body.members.filter { SCIMAttribute($0.key) != .password } : body.members
-        var values = SCIMUserValues(of: userName)
+        let members = former == nil ? body.members.filter { SCIMAttribute($0.key) != .password } : body.members
+        var values = SCIMUserValues(replacing: former)
         try values.read(members)
         return values
     }

@@ -89,9 +89,7 @@ struct RoleBody: AdministrationBody {
 
 extension BodyMembers {
     mutating func displayName(_ member: Member) -> String? {
-        value(
-            member, rule: "It " + ClaimFormat.name.rule.replacing("must be one line", with: "must be one visible line")
-        ) {
+        value(member, rule: "It " + String.displayNameRule) {
             let name = $0.trimmingWhitespace()
             return name.isDisplayName ? name : nil
         }
