@@ -15,8 +15,10 @@ package struct AccountPage: ConsolePage, Hashable {
     package var attributes: AttributeList?
     /// The offer of a first passkey to a user who has just signed in with a password; nil for another user.
     package var offer: PasskeyOffer?
+    /// The notification of the browser, which may keep passkeys with a former name; nil for a user without passkeys.
+    package var signal: PasskeySignal?
 
-    package var script: PageScript? { offer == nil ? .interactive : .passkeys }
+    package var script: PageScript? { offer == nil && signal == nil ? .interactive : .passkeys }
 }
 
 /// The values with which the script of a page adds a passkey.

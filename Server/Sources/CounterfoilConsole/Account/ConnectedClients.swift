@@ -20,6 +20,7 @@ struct ConnectedClients: Sendable {
         var clients: [ConnectedClient] = []
         let consents = try await console.store.consents(of: user.id)
         for facts in consents { clients.append(await connectedClient(facts, titles, exchange)) }
+        let passkeys = PasskeySettings(console: console)
         let page = AccountPage(
             console: console.head(exchange, in: .account),
             notice: try await notice(consents, exchange),
@@ -33,7 +34,8 @@ struct ConnectedClients: Sendable {
             paths: console.accountPaths(at: .clients, exchange),
             clients: clients,
             attributes: AttributeList(try await console.store.attributes(of: user.id)),
-            offer: try await PasskeySettings(console: console).upgrade(exchange)
+            offer: try await passkeys.upgrade(exchange),
+            signal: try await passkeys.signal(exchange)
         )
         return Reply(.ok, .page(page))
     }

@@ -123,9 +123,7 @@ struct PasskeySettings: Sendable {
             paths: console.accountPaths(at: .passkeys, exchange),
             rows: passkeys.map { row($0, exchange) },
             offer: try await offer(by: ceremonies, beside: passkeys, exchange),
-            signalData: ceremonies.signalData(
-                passkeys + (try await console.store.securityKeys(of: exchange.user.id)), of: exchange.user),
-            domain: ceremonies.domain,
+            signal: try await signal(about: passkeys, by: ceremonies, exchange),
             canAdd: passkeys.count < Passkey.limitPerUser,
             nameLimit: Passkey.nameLimit)
         return Reply(problem == nil ? .ok : .badRequest, .page(page))
@@ -156,6 +154,20 @@ struct PasskeySettings: Sendable {
             try await console.store.passkeys(of: exchange.user.id).isEmpty
         else { return nil }
         return try await offer(by: ceremonies, beside: [], isUpgrade: true, exchange)
+    }
+
+    /// Returns what the browser learns about the passkeys of a user; nil for a user who has none.
+    func signal(_ exchange: Console.Exchange) async throws -> PasskeySignal? {
+        guard let ceremonies = PasskeyCeremonies(console.settings.issuer) else { return nil }
+        let passkeys = try await console.store.passkeys(of: exchange.user.id)
+        return passkeys.isEmpty ? nil : try await signal(about: passkeys, by: ceremonies, exchange)
+    }
+
+    private func signal(
+        about passkeys: [Passkey], by ceremonies: PasskeyCeremonies, _ exchange: Console.Exchange
+    ) async throws -> PasskeySignal {
+        let known = passkeys + (try await console.store.securityKeys(of: exchange.user.id))
+        return PasskeySignal(data: ceremonies.signalData(known, of: exchange.user), domain: ceremonies.domain)
     }
 
     private func row(_ passkey: Passkey, _ exchange: Console.Exchange) -> PasskeysPage.Row {

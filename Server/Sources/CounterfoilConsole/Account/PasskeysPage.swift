@@ -30,13 +30,18 @@ package struct PasskeysPage: ConsolePage, Hashable {
     /// The passkeys, oldest first.
     package var rows: [Row]
     package var offer: PasskeyOffer
-    /// The passkeys of the user in JSON, of which the script notifies the browser (WebAuthn §5.1.10).
-    package var signalData: String
-    /// The domain of the passkeys, their RP ID.
-    package var domain: String
+    package var signal: PasskeySignal
     /// Whether the user can have another passkey.
     package var canAdd: Bool
     package var nameLimit: Int
 
     package var script: PageScript? { .passkeys }
+}
+
+/// The passkeys and the names of a user, of which the script of a page notifies the browser (WebAuthn §5.1.10).
+package struct PasskeySignal: Sendable, Hashable {
+    /// The passkeys and the names in JSON.
+    package var data: String
+    /// The domain of the passkeys, their RP ID.
+    package var domain: String
 }

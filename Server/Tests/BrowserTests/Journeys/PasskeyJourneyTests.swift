@@ -19,6 +19,13 @@ struct PasskeyJourneyTests {
         _ = try await stage.browser.developerTools("Network.clearBrowserCookies")
     }
 
+    /// Waits until the authenticator has no passkey.
+    private func forgets(_ authenticator: String, in browser: Browser) async throws {
+        try await browser.waitFor("the end of the passkey", within: .seconds(20)) {
+            try await browser.passkeys(in: authenticator) == 0
+        }
+    }
+
     private func arrive(_ stage: Stage, at path: String) async throws {
         _ = try await stage.browser.waitForURL(startingWith: stage.site.issuer + path)
     }
@@ -58,14 +65,17 @@ struct PasskeyJourneyTests {
                 try await stage.send("button[value=remove]")
                 try await stage.seeDone()
                 #expect(try await browser.findAll(".list li").isEmpty)
+                try await forgets(authenticator, in: browser)
             }
             try await stage.expectNoComplaints()
         }
     }
 
     // WebAuthn §5.1.4, conditional mediation: the user picks the passkey among the suggestions of the name field.
-    @Test func `the name field suggests the passkey`() async throws {
+    @Test(arguments: screens)
+    func `the name field suggests the passkey`(screen: Viewport) async throws {
         try await Stage.enter { stage in
+            try await screen.apply(to: stage.browser)
             try await stage.browser.withAuthenticator { _ in
                 try await register(stage)
                 // The authenticator answers at once, as if the user had picked the suggestion.
@@ -116,26 +126,46 @@ struct PasskeyJourneyTests {
         }
     }
 
+    private func removeElsewhere(_ stage: Stage) async throws {
+        let removed = try await stage.site.administer(
+            ["user", "password", "alice", "--password-stdin", "--remove-passkeys"],
+            typing: Account.alice.password + "\n")
+        #expect(removed.contains("Deleted "))
+    }
+
     // The server no longer has the passkey, and tells the browser to forget it (WebAuthn §5.1.10).
-    @Test func `a passkey that was removed elsewhere is refused`() async throws {
+    @Test(arguments: screens)
+    func `a passkey that was removed elsewhere is refused`(screen: Viewport) async throws {
         try await Stage.enter { stage in
             let browser = stage.browser
+            try await screen.apply(to: browser)
             try await browser.withAuthenticator { authenticator in
                 try await register(stage)
-                let removed = try await stage.site.administer(
-                    ["user", "password", "alice", "--password-stdin", "--remove-passkeys"],
-                    typing: Account.alice.password + "\n")
-                #expect(removed.contains("Deleted "))
+                try await removeElsewhere(stage)
                 try await browser.touch(authenticator, false)
                 try await stage.open("/account")
                 _ = try await browser.waitForElement(Self.ask)
                 try await browser.touch(authenticator, true)
                 try await browser.find(Self.ask).click()
                 _ = try await browser.waitForElement("#problem")
-                #expect(try await browser.find("#problem").text.contains("removed from your account"))
                 try await browser.touch(authenticator, false)
+                #expect(try await browser.find("#problem").text.contains("removed from your account"))
+                _ = try await browser.waitForElement("input[name=password]")
+                try await forgets(authenticator, in: browser)
+            }
+        }
+    }
+
+    @Test func `after the password, a user whose passkey was removed adds another one`() async throws {
+        try await Stage.enter { stage in
+            let browser = stage.browser
+            try await browser.withAuthenticator { authenticator in
+                try await register(stage)
+                try await removeElsewhere(stage)
+                try await browser.touch(authenticator, false)
+                try await stage.open("/account")
                 try await stage.signIn(as: .alice)
-                // After the password, the server offers another one, and the sign-in continues with it.
+                // The server offers one, and the sign-in continues with it.
                 _ = try await browser.waitForElement("button[value=later]")
                 try await browser.touch(authenticator, true)
                 try await browser.find(Self.ask).click()

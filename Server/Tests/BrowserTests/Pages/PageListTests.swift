@@ -30,7 +30,10 @@ struct PageListTests {
         #expect(Set(names).count == names.count)
     }
 
-    @Test(arguments: ["README.md", "docs/guide/native-apps.md"])
+    @Test(arguments: [
+        "README.md", "docs/guide/native-apps.md", "docs/guide/passkeys.md", "docs/guide/second-factor.md",
+        "docs/guide/recovery.md",
+    ])
     func `the documentation shows only screenshots that are taken and kept`(document: String) throws {
         let text = try Repository.text(document)
         let shown = text.matches(of: /screens\/([\w-]+)\.png/).map { String($0.output.1) }

@@ -10,6 +10,7 @@ import Testing
 /// The notices that a user gets by mail after a change of the ways in.
 struct AccountNoticeTests {
     private static let agent = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+    private static let newPassword = "a new one that nobody else has"
 
     /// A server with mail, and the browser of alice, whose address is verified.
     private struct Visit {
@@ -32,6 +33,20 @@ struct AccountNoticeTests {
             let count = recorder.mails.count
             while await (try #require(test.server.mailDelivery)).deliverDue() > 0 {}
             return recorder.mails.dropFirst(count).map(\.page.subject)
+        }
+
+        /// A code that was not used yet.
+        func code(of app: TestAuthenticator) -> String {
+            test.clock.advance(by: 30)
+            return test.code(of: app)
+        }
+
+        /// Sends a form of the page of the second factor.
+        mutating func change(_ fields: [String: String]) async throws -> Reply {
+            let page = try await browser.open("/account/second-factor").secondFactorPage
+            var form = FormParameters(["ticket": page.ticket])
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) { form.append(name, value) }
+            return try await browser.submit(form, to: page.action)
         }
 
         mutating func removePasskey(_ id: String) async throws -> Reply {
@@ -80,6 +95,64 @@ struct AccountNoticeTests {
         ])
         _ = try await visit.browser.submit(removal, to: settings.action)
         #expect(try await visit.newSubjects() == ["Two-step sign-in for your account at Example Photos is off"])
+    }
+
+    @Test func `each change of the second factor causes a notice`() async throws {
+        var visit = try await Visit()
+        let (app, _) = try await visit.test.setUpSecondFactor(in: &visit.browser)
+        _ = try await visit.newSubjects()
+        #expect(try await visit.change(["decision": "recovery-codes", "current": visit.code(of: app)]).status == .ok)
+        #expect(try await visit.newSubjects() == ["New recovery codes for your account at Example Photos"])
+        var key = TestPasskey.securityKey()
+        let added = try await visit.browser.add(&key, provingBy: visit.code(of: app)).secondFactorPage
+        #expect(try await visit.newSubjects() == ["A security key was added to your account at Example Photos"])
+        let row = try #require(added.keys.first)
+        _ = try await visit.change(["decision": "remove-key", "passkey": row.id, "current": visit.code(of: app)])
+        #expect(try await visit.newSubjects() == ["A security key of your account at Example Photos was removed"])
+        let offer = try #require(try await visit.browser.open("/account/second-factor").secondFactorPage.offer)
+        let other = try TestAuthenticator(offer)
+        let current = visit.code(of: app)
+        let replaced = [
+            "decision": "replace", "setup": offer.setup, "code": visit.test.code(of: other), "current": current,
+        ]
+        #expect(try await visit.change(replaced).status == .ok)
+        #expect(try await visit.newSubjects() == ["Two-step sign-in for your account at Example Photos was changed"])
+    }
+
+    @Test func `a removed and an added password cause notices`() async throws {
+        var visit = try await Visit()
+        for _ in 1...2 {
+            var passkey = TestPasskey()
+            _ = try await visit.browser.add(&passkey)
+        }
+        _ = try await visit.newSubjects()
+        let before = try await visit.browser.open("/account/password").passwordPage
+        let removal = FormParameters([
+            "ticket": before.ticket, "current_password": TestServer.password, "decision": "remove",
+        ])
+        #expect(try await visit.browser.send(.post, to: before.action, form: removal).status == .seeOther)
+        #expect(try await visit.newSubjects() == ["Your password for Example Photos was removed"])
+        let after = try await visit.browser.open("/account/password").passwordPage
+        let addition = FormParameters([
+            "ticket": after.ticket, "username": after.username, "new_password": Self.newPassword, "decision": "add",
+        ])
+        #expect(try await visit.browser.send(.post, to: after.action, form: addition).status == .seeOther)
+        #expect(try await visit.newSubjects() == ["Your account at Example Photos has a password"])
+    }
+
+    @Test func `a way back causes a notice, also that of an operator`() async throws {
+        var visit = try await Visit()
+        let (_, codes) = try await visit.test.setUpSecondFactor(in: &visit.browser)
+        _ = try await visit.newSubjects()
+        var browser = visit.test.browser()
+        let page = try await browser.open("/recover")
+        _ = try await browser.recover("alice", by: codes[0], to: Self.newPassword, on: page).codePage
+        #expect(try await visit.newSubjects() == ["Your password for Example Photos was changed"])
+        let link = try await visit.test.operatorLink(for: visit.test.alice)
+        let form = try await browser.open(link)
+        let after = try await browser.setPassword("another one that nobody else has", code: codes[1], on: form)
+        #expect(after.status == .ok)
+        #expect(try await visit.newSubjects().contains("Your password for Example Photos was changed"))
     }
 
     @Test func `forms that change nothing use up no notice`() async throws {

@@ -69,9 +69,39 @@ struct AccountPasskeyTests {
         let known = Base64URL.encode(passkey.credentialID)
         #expect((options["excludeCredentials"] as? [[String: Any]])?.first?["id"] as? String == known)
         // WebAuthn §5.1.10: what the browser is told.
-        let told = try #require(try JSONSerialization.jsonObject(with: Data(page.signalData.utf8)) as? [String: Any])
+        let told = try Self.told(page.signal)
         #expect(told["credentials"] as? [String] == [known])
         #expect(told["id"] as? String == user["id"] && told["displayName"] as? String == "Alice")
+    }
+
+    private static func told(_ signal: PasskeySignal) throws -> [String: Any] {
+        #expect(signal.domain == "id.example.com")
+        return try #require(try JSONSerialization.jsonObject(with: Data(signal.data.utf8)) as? [String: Any])
+    }
+
+    // WebAuthn §5.1.10, signalCurrentUserDetails and signalAllAcceptedCredentials.
+    @Test func `after a changed name or a removal, the browser is told on the pages of the account`() async throws {
+        let test = try await TestServer()
+        var browser = try await Self.signedIn(test)
+        #expect(try await browser.open("/account").accountPage.signal == nil)
+        var (first, second) = (TestPasskey(), TestPasskey())
+        try await browser.add(&first)
+        let row = try #require(try await browser.add(&second).passkeysPage.rows.first)
+        var alice = test.alice
+        alice.displayName = #"Alice "><b>"#
+        #expect(try await test.store.updateUser(alice, at: test.clock.now) == .updated)
+        let account = try await browser.open("/account")
+        let renamed = try Self.told(try #require(try account.accountPage.signal))
+        #expect(renamed["name"] as? String == "alice")
+        #expect(renamed["displayName"] as? String == DisplayName(of: alice).description)
+        #expect((renamed["credentials"] as? [String])?.count == 2)
+        let html = try account.html()
+        #expect(html.contains(#"data-rp-id="id.example.com" data-user="{"#) && !html.contains(#"Alice "><b>"#))
+        #expect(try account.accountPage.script == .passkeys)
+        let left = try Self.told(try await Self.press("remove", row, in: &browser).passkeysPage.signal)
+        #expect((left["credentials"] as? [String])?.count == 1)
+        let later = try Self.told(try #require(try await browser.open("/account").accountPage.signal))
+        #expect(later["credentials"] as? [String] == left["credentials"] as? [String])
     }
 
     @Test func `a display name with markup stays a text in the options`() async throws {

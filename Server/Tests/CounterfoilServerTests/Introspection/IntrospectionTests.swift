@@ -55,6 +55,7 @@ struct IntrospectionTests {
         #expect(members["iss"] as? String == "https://id.example.com")
         #expect(members["auth_time"] as? Int == now)
         #expect(members["acr"] as? String == "urn:counterfoil:acr:password")
+        #expect(members["amr"] as? [String] == ["pwd"])
         let claims = try IssuedTokens.parts(of: world.token).claims
         #expect(members["jti"] as? String == claims["jti"] as? String)
         #expect(members["grant_id"] == nil)
