@@ -171,6 +171,8 @@ extension Console {
                 var summary = ClientSummary(
                     listed.client, words: exchange.words, issuer: settings.issuer, owner: owner)
                 summary.use = use(listed.use, of: listed.client, exchange)
+                // The column says that the number is of users.
+                summary.use?.users = exchange.words(listed.use.users.text)
                 return summary
             },
             count: count.flatMap { $0.number == 0 ? nil : exchange.words($0.clients) },
