@@ -77,6 +77,9 @@ struct WebhookOperationTests {
             fields: [.ifMatch: tag])
         #expect(refused.status == .unprocessableContent)
         #expect(Set(try refused.refusedParts) == ["/url", "/label", "/types"])
+        let without = try await desk.send(
+            .patch, path, as: token, json: #"{"url": null, "label": null}"#, fields: [.ifMatch: tag])
+        #expect(Set(try without.refusedParts) == ["/url", "/label"])
         let changed = try await desk.send(
             .patch, path, as: token, json: #"{"label": "Library", "types": null}"#, fields: [.ifMatch: tag])
         #expect(try changed.members["label"] as? String == "Library")
