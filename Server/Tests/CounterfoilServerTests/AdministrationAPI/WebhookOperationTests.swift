@@ -93,6 +93,8 @@ struct WebhookOperationTests {
             #expect(try await desk.send(.post, path + "/pause", as: token).members["state"] as? String == "paused")
         }
         #expect(try await desk.send(.post, path + "/resume", as: token).members["state"] as? String == "active")
+        let kept = try await desk.send(.delete, path, as: token, fields: [.ifMatch: tag])
+        #expect(kept.status == .preconditionFailed)
         #expect(try await desk.send(.delete, path, as: token).status == .noContent)
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
         let events = try await desk.test.store.audit(AuditQuery(kind: .setting)).map(\.event)
