@@ -13,8 +13,6 @@ struct MemberChange: Sendable, Hashable {
 }
 
 extension MemberChange {
-    /// The members that are unset, true or false, so that false is a value.
-    private static let threeValued: Set<String> = ["rotate_refresh_tokens"]
     /// The members that are lists of scopes in one text.
     private static let scopeTexts: Set<String> = ["scope", "optional_scope", "machine_scope"]
     /// The members of a JSON Web Key that are the key, and its name (RFC 7517 §4, RFC 7518 §6).
@@ -63,7 +61,6 @@ extension MemberChange {
         // An empty list of the policy allows nothing, and none allows everything.
         case (.array(let list), .null), (.null, .array(let list)):
             return list.isEmpty && kind != .unregisteredPolicy
-        case (.null, .boolean(false)): return !threeValued.contains(name)
         case (let declared, let actual): return declared == actual
         }
     }

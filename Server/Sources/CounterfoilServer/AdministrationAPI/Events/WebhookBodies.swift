@@ -7,12 +7,8 @@ struct WebhookChange: Sendable {
 
     /// Reads the members, and notes a problem for each that has another type.
     init<Member: RawRepresentable<String> & CaseIterable & Sendable>(_ members: inout BodyMembers<Member>) {
-        // The rules of a draft refuse an empty text.
-        func text(_ name: String) -> String? {
-            guard let member = Member(rawValue: name), members.has(member) else { return nil }
-            return members.text(member) ?? ""
-        }
-        (url, label) = (text("url"), text("label"))
+        url = members.draftText("url")
+        label = members.draftText("label")
         if let member = Member(rawValue: "types"), members.has(member) {
             types = members.texts(member, atMost: EventType.allCases.count) ?? []
         } else {
