@@ -14,6 +14,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -27,7 +28,11 @@ RATE = "19/s"
 
 
 def scopes(server: Counterfoil) -> list[str]:
-    """The scopes of the administration API."""
+    """The scopes of the administration API, once the server has registered it, which is after all of them."""
+    end = time.monotonic() + 30
+    while not any(api["resource"].endswith("/api/v1") for api in json.loads(server.administer("resource", "list", "--json"))):
+        expect(time.monotonic() < end, "the server has not registered the administration API")
+        time.sleep(0.1)
     listed = json.loads(server.administer("scope", "list", "--json"))
     return [scope["scope"] for scope in listed if scope["scope"].startswith("counterfoil.admin.")]
 

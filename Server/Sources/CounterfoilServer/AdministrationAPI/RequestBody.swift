@@ -63,6 +63,9 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
     /// Returns true if the body has a member, even with null.
     func has(_ member: Member) -> Bool { values[member.rawValue] != nil }
 
+    /// Returns true if the body has a member with null.
+    func isNull(_ member: Member) -> Bool { if case .null? = values[member.rawValue] { true } else { false } }
+
     /// Returns the text of a member; nil if it is absent or null.
     mutating func text(_ member: Member) -> String? {
         switch values[member.rawValue] {
@@ -147,7 +150,7 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
 
     /// Returns the members of an object that are changed one by one; nil if it is absent or refused.
     mutating func parts(_ member: Member) -> [String: JSONValue]? {
-        if case .null? = values[member.rawValue] { refuse(member, "It cannot be removed as a whole.") }
+        if isNull(member) { refuse(member, "It cannot be removed as a whole.") }
         return object(member)
     }
 

@@ -138,6 +138,10 @@ struct AdministrationRequestTests {
             }
             #expect(try await desk.send(.get, path, as: token).fields[.eTag] == tag)
         }
+        let attributes = try await desk.send(
+            .put, "/users/\(desk.root.id)/attributes", as: token, json: #"{"groups": null, "attributes": null}"#,
+            fields: [.ifMatch: #""any""#])
+        #expect(try attributes.refusedParts.sorted() == ["/attributes", "/groups"])
     }
 
     // RFC 9110 §13.1.1
