@@ -11,11 +11,14 @@ import argparse
 import base64
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from local_servers import Counterfoil, drive, expect, products  # noqa: E402
@@ -25,7 +28,11 @@ RATE = "19/s"
 
 
 def scopes(server: Counterfoil) -> list[str]:
-    """The scopes of the administration API."""
+    """The scopes of the administration API, once the server has registered it, which is after all of them."""
+    end = time.monotonic() + 30
+    while not any(api["resource"].endswith("/api/v1") for api in json.loads(server.administer("resource", "list", "--json"))):
+        expect(time.monotonic() < end, "the server has not registered the administration API")
+        time.sleep(0.1)
     listed = json.loads(server.administer("scope", "list", "--json"))
     return [scope["scope"] for scope in listed if scope["scope"].startswith("counterfoil.admin.")]
 
@@ -42,6 +49,48 @@ def token(server: Counterfoil, service: dict[str, str]) -> str:
         return str(json.load(answer)["access_token"])
 
 
+def identifiers(server: Counterfoil, access: str) -> dict[str, str]:
+    """Records that exist, by the segments of paths that name them."""
+
+    def send(path: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"{server.issuer}/api/v1{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {access}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return dict(json.load(answer))
+
+    server.create_scope("prints.read", "Read prints")
+    api = server.create_resource("https://prints.example.com/api", "Prints", ["prints.read"])
+    hook = {"url": "https://hooks.example.com/", "label": "Prints"}
+    return {
+        "user": send("/users?limit=1")["items"][0]["id"],
+        "client": server.create_application("Prints", "http://127.0.0.1/callback", ["openid"]),
+        "scope": "prints.read",
+        "api": api["client_id"],
+        "webhook": send("/webhooks", hook)["id"],
+    }
+
+
+def configuration(existing: dict[str, str]) -> str:
+    """The configuration, with which operations that delete nothing find the records."""
+    values = ", ".join(f"{json.dumps('path.' + name)} = {json.dumps(value)}" for name, value in existing.items())
+    return Path(__file__).with_name("schemathesis.toml").read_text("utf-8") + (
+        "\n[[operations]]\n"
+        'include-method = ["GET", "PATCH", "POST", "PUT"]\n'
+        'exclude-path-regex = "^/unregistered/|/deletion$"\n'
+        f"parameters = {{ {values} }}\n"
+    )
+
+
+def failures(log: str) -> str:
+    """The part of the log with the failures, without the warnings after it."""
+    begin = re.search(r"^=+ (FAILURES|ERRORS) =+$", log, re.MULTILINE)
+    found = log[begin.start() :] if begin else log[-6000:]
+    return re.split(r"^=+ WARNINGS =+$", found, maxsplit=1, flags=re.MULTILINE)[0][:20_000]
+
+
 def journey(folder: Path) -> str:
     server = Counterfoil(folder / "data", products(), options=["--administration-api"])
     for name in ("alice", "bob"):
@@ -49,10 +98,13 @@ def journey(folder: Path) -> str:
     with server.serving(folder / "server.log"):
         service = server.register("service", "Examiner", scopes(server))
         api = f"{server.issuer}/api/v1"
+        access = token(server, service)
+        settings = folder / "schemathesis.toml"
+        settings.write_text(configuration(identifiers(server, access)), "utf-8")
         command = [
-            str(Path(sys.executable).with_name("schemathesis")),
-            "--config-file", str(Path(__file__).with_name("schemathesis.toml")), "run", f"{api}/openapi.json", "--url", api,
-            "--header", f"Authorization: Bearer {token(server, service)}", "--rate-limit", RATE, "--generation-deterministic",
+            str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(settings), "run",
+            f"{api}/openapi.json", "--url", api,
+            "--header", f"Authorization: Bearer {access}", "--rate-limit", RATE, "--generation-deterministic",
             "--max-examples", str(OPTIONS.examples), "--phases", "examples,coverage,fuzzing",
             "--continue-on-failure", "--no-color",
         ]
@@ -62,7 +114,7 @@ def journey(folder: Path) -> str:
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder
             ).returncode
     text = log.read_text("utf-8", "replace")
-    expect(status == 0, f"schemathesis ended with {status}:\n{text[-6000:]}")
+    expect(status == 0, f"schemathesis ended with {status}:\n{failures(text)}")
     return f"schemathesis {importlib.metadata.version('schemathesis')}: nothing that the document does not describe"
 
 

@@ -38,6 +38,8 @@ struct RequestThrottles: Sendable {
     let associationChecks = PartyLimiter(5, within: 60)
     /// The requests to the administration API.
     let administration = AdministrationThrottle()
+    /// The requests to the administration API that wait for events.
+    let eventWaits = ConcurrencyLimiter(10)
     /// The checks and test mails for which this server connects to other hosts because an administrator asks.
     let serverChecks = PartyLimiter(6, within: 60)
     /// The questions of a user to other users whether to manage a client.

@@ -29,6 +29,11 @@ struct AdministrationCall: Sendable {
         }
     }
 
+    /// The party that counts for limits: the user of the token, or the client of a token without a user.
+    var party: PartyLimiter.Party {
+        caller.user.map { .user($0.id) } ?? caller.clientID.map { .client($0) } ?? .command
+    }
+
     /// The rules for the registration of clients.
     var clientRules: ClientRules {
         switch caller.party {

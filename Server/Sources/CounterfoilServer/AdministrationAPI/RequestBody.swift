@@ -63,6 +63,9 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
     /// Returns true if the body has a member, even with null.
     func has(_ member: Member) -> Bool { values[member.rawValue] != nil }
 
+    /// Returns true if the body has a member with null.
+    func isNull(_ member: Member) -> Bool { if case .null? = values[member.rawValue] { true } else { false } }
+
     /// Returns the text of a member; nil if it is absent or null.
     mutating func text(_ member: Member) -> String? {
         switch values[member.rawValue] {
@@ -77,6 +80,13 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
             refuse(member, "It must be a string.")
             return nil
         }
+    }
+
+    /// Returns the text of a member for a draft, whose rules refuse an empty text if there must be one; empty for null,
+    /// and nil if the member is absent.
+    mutating func draftText(_ name: String) -> String? {
+        guard let member = Member(rawValue: name), has(member) else { return nil }
+        return text(member) ?? ""
     }
 
     /// Returns the parsed text of a member; nil if it is absent, null or refused.
@@ -97,10 +107,11 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
         return value
     }
 
-    /// Returns a flag; nil if it is absent, null or refused.
-    mutating func flag(_ member: Member) -> Bool? {
+    /// Returns a flag; nil if it is absent or refused, and if it is null and can be.
+    mutating func flag(_ member: Member, orNull allowsNull: Bool = false) -> Bool? {
         switch values[member.rawValue] {
-        case nil, .null?: return nil
+        case nil: return nil
+        case .null? where allowsNull: return nil
         case .boolean(let flag)?: return flag
         default:
             refuse(member, "It must be true or false.")
@@ -135,6 +146,12 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
             refuse(member, "It must be an array of at most \(limit) strings.")
             return nil
         }
+    }
+
+    /// Returns the members of an object that are changed one by one; nil if it is absent or refused.
+    mutating func parts(_ member: Member) -> [String: JSONValue]? {
+        if isNull(member) { refuse(member, "It cannot be removed as a whole.") }
+        return object(member)
     }
 
     /// Returns an object; nil if it is absent, null or refused.

@@ -201,9 +201,9 @@ extension Reply {
     fileprivate func readable(from origin: String) -> Reply {
         var reply = self
         reply.fields[.accessControlAllowOrigin] = origin
+        let sent = ([.eTag, .location] + EventFields.all).filter { fields[$0] != nil }.map(\.rawName)
         reply.fields[.accessControlExposeHeaders] =
-            (["WWW-Authenticate", "Retry-After", "DPoP-Nonce", "X-Request-ID"]
-            + ([.eTag] + EventFields.all).filter { fields[$0] != nil }.map(\.rawName)).joined(separator: ", ")
+            (["WWW-Authenticate", "Retry-After", "DPoP-Nonce", "X-Request-ID"] + sent).joined(separator: ", ")
         return reply
     }
 }

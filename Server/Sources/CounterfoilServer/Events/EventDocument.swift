@@ -66,7 +66,7 @@ package struct EventDocument: Sendable, Hashable, Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(type.rawValue, forKey: .type)
         try container.encode(
-            timestamp.formatted(.iso8601.time(includingFractionalSeconds: true)), forKey: .timestamp)
+            timestamp.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), forKey: .timestamp)
         try container.encode(Self.version, forKey: .version)
         try container.encode(id, forKey: .id)
         try container.encode(cursor, forKey: .cursor)

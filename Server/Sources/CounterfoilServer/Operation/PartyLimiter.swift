@@ -39,3 +39,30 @@ package final class PartyLimiter: Sendable {
         started.withLock { $0.admit([.init(party, limit)], at: now) }
     }
 }
+
+/// A limit of what one party does at the same time, in the memory of this process.
+final class ConcurrencyLimiter: Sendable {
+    /// The maximum number for one party.
+    let limit: Int
+    private let running = Mutex<[PartyLimiter.Party: Int]>([:])
+
+    init(_ limit: Int) { self.limit = limit }
+
+    /// Does something and returns its result, or returns nil at once if the party has reached the limit.
+    func admit<Result>(_ party: PartyLimiter.Party, _ work: () async throws -> Result) async rethrows -> Result? {
+        let isAdmitted = running.withLock { running in
+            let number = running[party, default: 0]
+            guard number < limit else { return false }
+            running[party] = number + 1
+            return true
+        }
+        guard isAdmitted else { return nil }
+        defer {
+            running.withLock { running in
+                let number = running[party, default: 0] - 1
+                running[party] = number > 0 ? number : nil
+            }
+        }
+        return try await work()
+    }
+}

@@ -190,12 +190,4 @@ extension ServerComponents {
             unapproved: settings.newClients, notifying: auditor.notices, at: now,
             counting: { [auditor] in auditor.countRecorded($0) })
     }
-
-    /// Returns the changes that a client with a token for the administration API, or else a command, makes in one
-    /// request.
-    func team(of user: User?, with client: ClientIdentifier?, in request: IncomingRequest, now: Date) -> ClientTeam {
-        ClientTeam(
-            store, by: client.map { .token(user, $0, request) } ?? .command, unapproved: settings.newClients,
-            notifying: auditor.notices, at: now, counting: { [auditor] in auditor.countRecorded($0) })
-    }
 }

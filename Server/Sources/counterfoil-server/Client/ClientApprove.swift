@@ -45,7 +45,7 @@ struct ClientApprove: AsyncParsableCommand {
             // The lines are those of the approved revision, even if the app is changed again already.
             var approved = client
             approved.approval = .approved
-            Output.line(ClientDocument(approved).words)
+            Output.line(ClientDocument(ClientRecord(approved)).words)
             let scopes = try await installation.store.scopes()
             let reserved = scopes.filter { $0.isReserved && client.scope.contains($0.token) }.map(\.token.rawValue)
             if !reserved.isEmpty { Output.line("  reserved: \(reserved.joined(separator: " "))") }
@@ -77,6 +77,6 @@ extension Installation {
         guard json, let client else {
             return Output.line("\(done) the app \(client.map { "\($0.displayName)" } ?? id.rawValue).")
         }
-        try Output.json(ClientDocument(client))
+        try Output.json(ClientRecord(client))
     }
 }

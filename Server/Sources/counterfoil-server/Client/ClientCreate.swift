@@ -96,7 +96,8 @@ struct ClientCreate: AsyncParsableCommand {
                 review.warn(of: draft, policy: client.policy)
                 let connection = try await ClientDocument.Connection(of: client, in: installation)
                 let document = ClientDocument(
-                    client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret,
+                    ClientRecord(
+                        client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret),
                     connection: connection)
                 if options.json {
                     try Output.json(document)

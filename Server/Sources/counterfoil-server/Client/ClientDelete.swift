@@ -33,7 +33,7 @@ struct ClientDelete: AsyncParsableCommand {
             try await installation.finishRemovals()
             guard options.json else { return Output.line(deletedClient: id, named: record?.displayName) }
             guard let record else { return try Output.json(DeletedClientDocument(id)) }
-            try Output.json(ClientDocument(record))
+            try Output.json(ClientRecord(record))
         }
     }
 }

@@ -3,16 +3,9 @@ import CounterfoilServer
 import CounterfoilStore
 import CounterfoilTokens
 
-/// A client in the output of commands: as JSON, a `ClientRecord` with the way in which the client connects.
+/// A client in the output of commands, as JSON or text, with the way in which the client connects.
 struct ClientDocument: Encodable {
-    private let client: RegisteredClient
-    /// The name of the user who owns the client; nil if no user does, or if the document omits it.
-    private let developer: Username?
-    private let secrets: [ClientSecretRecord]
-    private let newSecret: ClientSecret?
-    private let exceptionUse: PKCEExceptionUse?
-    private let use: ClientUse?
-    private let developers: [Username]
+    private let record: ClientRecord
     private let connection: Connection
 
     /// The part of a document that says how the client connects to the server.
@@ -33,27 +26,16 @@ struct ClientDocument: Encodable {
         }
     }
 
-    init(
-        _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
-        newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, use: ClientUse? = nil,
-        developers: [Username] = [], connection: Connection = .omitted
-    ) {
-        self.client = client
-        self.developer = developer
-        self.secrets = secrets
-        self.newSecret = newSecret
-        self.exceptionUse = exceptionUse
-        self.use = use
-        self.developers = developers
+    init(_ record: ClientRecord, connection: Connection = .omitted) {
+        self.record = record
         self.connection = connection
     }
+
+    private var client: RegisteredClient { record.client }
 
     private enum CodingKeys: String, CodingKey { case connection }
 
     func encode(to encoder: any Encoder) throws {
-        let record = ClientRecord(
-            client, developer: developer, secrets: secrets, newSecret: newSecret, exceptionUse: exceptionUse,
-            use: use, developers: developers)
         try record.encode(to: encoder)
         guard case .known(let connection) = connection else { return }
         var values = encoder.container(keyedBy: CodingKeys.self)
@@ -69,11 +51,13 @@ extension ClientDocument {
     /// Default values are omitted.
     var words: String {
         var lines = ["\(client.displayName)", "  client_id: \(client.id)"]
-        if let newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
+        if let newSecret = record.newSecret { lines.append("  client_secret: \(newSecret.exposed)") }
         lines.append("  type: \(client.type.rawValue)" + (client.isConfidential ? "" : ", no secret"))
-        if let developer { lines.append("  developer: \(developer)") }
-        if !developers.isEmpty { lines.append("  managed by: \(developers.map(\.rawValue).joined(separator: " "))") }
-        if let use, client.type != .service { lines.append("  use: \(use.words)") }
+        if let developer = record.developer { lines.append("  developer: \(developer)") }
+        if !record.developers.isEmpty {
+            lines.append("  managed by: \(record.developers.map(\.rawValue).joined(separator: " "))")
+        }
+        if let use = record.use, client.type != .service { lines.append("  use: \(use.words)") }
         lines += standingLines
         lines += presentationLines
         lines += client.redirectURIs.map { "  redirect URI: \($0)" }
@@ -90,8 +74,8 @@ extension ClientDocument {
         if let uri = client.backchannelLogoutURI { lines.append("  back-channel logout URI: \(uri.rawValue)") }
         lines += (client.keys?.keys ?? []).map { "  key: \($0)" }
         lines += policyLines
-        if newSecret == nil {
-            lines += secrets.map {
+        if record.newSecret == nil {
+            lines += record.secrets.map {
                 "  secret: \($0.shortID), created \(CalendarDay(of: $0.createdAt))"
             }
         }
@@ -184,7 +168,7 @@ extension ClientDocument {
             lines += ["  \(name): \(value)", "    \(Localizer.english(reason.text))"]
         }
         if client.type.hasRedirectURIs {
-            let use = exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
+            let use = record.exceptionUse.map { ", used \($0.count) times, last on \(CalendarDay(of: $0.lastAt))" }
             add(
                 policy.pkce.isException ? "DANGER, PKCE" : "PKCE", "\(policy.pkce)\(use ?? "")",
                 PolicyReason(policy.pkce, of: client.type))

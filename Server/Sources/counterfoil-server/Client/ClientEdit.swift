@@ -83,8 +83,9 @@ struct ClientEdit: AsyncParsableCommand {
                 review.warn(of: draft, policy: client.policy)
                 let changed = try await installation.client(argument.clientID)
                 let document = ClientDocument(
-                    changed, developer: try await installation.developer(of: changed),
-                    secrets: try await installation.store.clientSecrets(of: changed.id))
+                    ClientRecord(
+                        changed, developer: try await installation.developer(of: changed),
+                        secrets: try await installation.store.clientSecrets(of: changed.id)))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

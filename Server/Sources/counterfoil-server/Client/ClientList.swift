@@ -61,7 +61,7 @@ struct ClientList: AsyncParsableCommand {
                 clients += found.clients
                 query.after = found.next
             } while query.after != nil && clients.count < limit ?? .max
-            if options.json { return try Output.json(clients.map { ClientDocument($0.client, use: $0.use) }) }
+            if options.json { return try Output.json(clients.map { ClientRecord($0.client, use: $0.use) }) }
             if clients.isEmpty {
                 return isWhole
                     ? Output.line("No app is registered. See: counterfoil-server app create --help")

@@ -42,15 +42,14 @@ struct ClientShow: AsyncParsableCommand {
                 let text = try connection.configuration(named: configurationName)
                 return Output.line(text.trimmingCharacters(in: .newlines))
             }
-            let document = ClientDocument(
+            let record = ClientRecord(
                 client,
                 developer: try await installation.developer(of: client),
                 secrets: try await installation.store.clientSecrets(of: client.id),
                 exceptionUse: try await installation.store.pkceExceptionUse(of: client.id),
                 use: try await installation.store.use(of: client.id),
-                developers: try await installation.store.developers(of: client.id).map(\.user.username),
-                connection: connection
-            )
+                developers: try await installation.store.developers(of: client.id).map(\.user.username))
+            let document = ClientDocument(record, connection: connection)
             if options.json {
                 try Output.json(document)
                 return connection.warnIfUnknown()

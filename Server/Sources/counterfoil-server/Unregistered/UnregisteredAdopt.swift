@@ -35,7 +35,7 @@ struct UnregisteredAdopt: AsyncParsableCommand {
                 of: try await installation.store.scopes())
             switch outcome {
             case .updated:
-                let document = ClientDocument(try await installation.client(argument.clientID))
+                let document = ClientDocument(ClientRecord(try await installation.client(argument.clientID)))
                 if options.json { return try Output.json(document) }
                 Output.line(document.words)
             case .changedMeanwhile:

@@ -91,7 +91,7 @@ extension Installation {
             let page = try await store.consents(of: id, after: last, limit: Self.exportPage)
             return (page.map(UserConsentDocument.init), page.last?.client.id)
         }
-        try json.member("apps", try await store.clients(of: id).map { ClientDocument($0) })
+        try json.member("apps", try await store.clients(of: id).map { ClientRecord($0) })
         let managed = try await store.clientIdentifiers(managedBy: id)
         if !managed.isEmpty { try json.member("managed_apps", managed.map(\.rawValue)) }
         try await json.array("audit") { (last: AuditPosition?) in

@@ -186,6 +186,9 @@ struct AdministrationAccessTests {
         for (origin, allowed) in [("https://console.example.com", true), ("https://elsewhere.example", false)] {
             let reply = try await desk.send(.get, "/users", as: token, fields: [.origin: origin])
             #expect((reply.fields[.accessControlAllowOrigin] == origin) == allowed)
+            let events = try await desk.send(.get, "/events", as: token, fields: [.origin: origin])
+            let exposed = events.fields[.accessControlExposeHeaders] ?? ""
+            #expect(exposed.hasSuffix(", Events-Cursor, Events-More") == allowed)
         }
     }
 }

@@ -115,6 +115,35 @@ struct AdministrationRequestTests {
         #expect(replies.first { $0.status == .preconditionFailed }?.problem == "changed-meanwhile")
     }
 
+    // RFC 7396
+    @Test func `null neither keeps a value nor changes a flag`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let api = try #require(try await desk.test.store.resources().first)
+        for (path, members) in [
+            ("/scopes/photos.read", ["description", "texts", "listed", "reserved", "starts_ticked"]),
+            ("/apis/\(api.clientID)", ["name", "scope", "jwt_type", "dpop_bound_access_tokens_required"]),
+            ("/clients/\(desk.test.lightbox.id)", ["client_name", "pkce", "vouched_for", "require_state"]),
+            ("/users/\(desk.root.id)", ["name", "email_verified", "profile"]), ("/branding", ["statements"]),
+        ] {
+            let read = try await desk.send(.get, path, as: token)
+            let tag = try #require(read.fields[.eTag])
+            let body = "{" + members.map { "\"\($0)\": null" }.joined(separator: ", ") + "}"
+            let reply = try await desk.send(.patch, path, as: token, json: body, fields: [.ifMatch: tag])
+            #expect(reply.status == .unprocessableContent, "\(path)")
+            for member in members {
+                let alone = try await desk.send(
+                    .patch, path, as: token, json: "{\"\(member)\": null}", fields: [.ifMatch: tag])
+                #expect(try alone.refusedParts == ["/" + member], "\(path) \(member)")
+            }
+            #expect(try await desk.send(.get, path, as: token).fields[.eTag] == tag)
+        }
+        let attributes = try await desk.send(
+            .put, "/users/\(desk.root.id)/attributes", as: token, json: #"{"groups": null, "attributes": null}"#,
+            fields: [.ifMatch: #""any""#])
+        #expect(try attributes.refusedParts.sorted() == ["/attributes", "/groups"])
+    }
+
     // RFC 9110 §13.1.1
     @Test func `a deletion or a role for another version changes nothing, although it needs no version`() async throws {
         let desk = try await AdministrationDesk()

@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilServerTesting
 import CounterfoilStore
@@ -32,6 +32,9 @@ struct EventOperationTests {
         let first = try await events("?after=\(end)&limit=2")
         #expect(first.status == .ok)
         #expect(try first.lines.map { $0["type"] as? String } == ["user.created", "user.disabled"])
+        let time = try #require(try first.lines.first?["timestamp"] as? String)
+        let read = try Date(time, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        #expect(abs(read.timeIntervalSince(desk.test.clock.now)) < 1)
         #expect(first.field("Events-More") == "true")
         #expect(first.field("Events-Missed-Through") == nil)
         let cursor = try #require(first.field("Events-Cursor"))
@@ -74,6 +77,27 @@ struct EventOperationTests {
         }
         let reply = try await events("?after=\(end)&wait=3")
         #expect(try reply.lines.map { $0["type"] as? String } == ["user.created"])
+    }
+
+    // SEC-951
+    @Test(.timeLimit(.minutes(1))) func `ten requests of a user wait at the same time, and an eleventh gets 429`()
+        async throws
+    {
+        let end = try #require(try await events().field("Events-Cursor"))
+        let replies = Mutex<[Reply]>([])
+        /// Sends a request, and the following one while it waits.
+        @Sendable func send(_ number: Int) async {
+            if number <= 10 {
+                store.before(Self.read) { [store] in store.before(Self.read) { await send(number + 1) } }
+            }
+            if let reply = try? await events("?after=\(end)&wait=1") { replies.withLock { $0.append(reply) } }
+        }
+        await send(1)
+        // The last request ends first.
+        let ended = replies.withLock(\.self)
+        #expect(ended.map(\.status.code) == [429] + Array(repeating: 200, count: 10))
+        #expect(ended.first?.problem == "too-many-waiting" && ended.first?.fields[.retryAfter] == "1")
+        #expect(try await events("?after=\(end)&wait=1").status == .ok)
     }
 
     enum Loss: CaseIterable { case role, grant }

@@ -77,6 +77,9 @@ struct WebhookOperationTests {
             fields: [.ifMatch: tag])
         #expect(refused.status == .unprocessableContent)
         #expect(Set(try refused.refusedParts) == ["/url", "/label", "/types"])
+        let without = try await desk.send(
+            .patch, path, as: token, json: #"{"url": null, "label": null}"#, fields: [.ifMatch: tag])
+        #expect(Set(try without.refusedParts) == ["/url", "/label"])
         let changed = try await desk.send(
             .patch, path, as: token, json: #"{"label": "Library", "types": null}"#, fields: [.ifMatch: tag])
         #expect(try changed.members["label"] as? String == "Library")
@@ -90,6 +93,8 @@ struct WebhookOperationTests {
             #expect(try await desk.send(.post, path + "/pause", as: token).members["state"] as? String == "paused")
         }
         #expect(try await desk.send(.post, path + "/resume", as: token).members["state"] as? String == "active")
+        let kept = try await desk.send(.delete, path, as: token, fields: [.ifMatch: tag])
+        #expect(kept.status == .preconditionFailed)
         #expect(try await desk.send(.delete, path, as: token).status == .noContent)
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
         let events = try await desk.test.store.audit(AuditQuery(kind: .setting)).map(\.event)

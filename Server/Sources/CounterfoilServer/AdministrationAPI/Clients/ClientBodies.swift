@@ -88,7 +88,7 @@ struct ClientChange: Sendable {
             if let member = member(name) { flags[name] = members.flag(member) ?? false }
         }
         for (name, _) in Self.flagTexts {
-            if let member = member(name) { policy[name] = members.flag(member).map(String.init) ?? "" }
+            if let member = member(name) { policy[name] = members.flag(member, orNull: true).map(String.init) ?? "" }
         }
         for (name, _) in Self.numbers {
             if let member = member(name) {

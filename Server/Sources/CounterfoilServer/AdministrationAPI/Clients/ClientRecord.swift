@@ -57,15 +57,15 @@ package struct ClientRecord: AdministrationDocument {
         case revision
     }
 
-    private let client: RegisteredClient
+    package let client: RegisteredClient
     /// The name of the user who owns the client; nil if no user does, or if the document omits it.
-    private let developer: Username?
-    private let secrets: [ClientSecretRecord]
-    private let newSecret: ClientSecret?
-    private let exceptionUse: PKCEExceptionUse?
-    private let use: ClientUse?
+    package let developer: Username?
+    package let secrets: [ClientSecretRecord]
+    package let newSecret: ClientSecret?
+    package let exceptionUse: PKCEExceptionUse?
+    package let use: ClientUse?
     /// The users who manage the client with the owner; empty if the document omits them.
-    private let developers: [Username]
+    package let developers: [Username]
 
     package init(
         _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],

@@ -70,7 +70,15 @@ private enum Developers {
 extension AdministrationCall {
     /// The changes of the developers of clients that the caller makes.
     fileprivate var team: ClientTeam {
-        components.team(of: caller.user, with: caller.clientID, in: request, now: now)
+        switch caller.party {
+        case .client(let client, let user, _):
+            ClientTeam(
+                store, by: .token(user, client.id, request), unapproved: settings.newClients,
+                notifying: components.auditor.notices, at: now,
+                counting: { [auditor = components.auditor] in auditor.countRecorded($0) })
+        case .command(let command):
+            ClientTeam(store, by: .command, unapproved: .open, notifying: command.notices, at: now)
+        }
     }
 }
 

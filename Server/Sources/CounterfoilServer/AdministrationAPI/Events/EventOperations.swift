@@ -48,16 +48,31 @@ private enum Events {
             } ?? 0
         let cursor = try await start(call)
         let reader = call.components.events
-        var page = try await reader.read(after: cursor, types: types ?? [], limit: limit, waiting: .zero)
+        var page = try await reader.read(after: cursor, types: types ?? [], limit: limit)
         if wait > 0, page.events.isEmpty {
-            call.request.context.noteWait()
             let missed = page.missedThrough
-            page = try await reader.read(
-                after: page.cursor, types: types ?? [], limit: limit, waiting: .seconds(wait))
+            page = try await waiting(call) {
+                try await reader.read(after: page.cursor, types: types ?? [], limit: limit, waiting: .seconds(wait))
+            }
             page.missedThrough = page.missedThrough ?? missed
-            try await AdministrationAccess(call.components).confirm(call.caller, for: .readEvents)
         }
         return try AdministrationAnswer(events: page)
+    }
+
+    /// Returns what a request reads while it waits, and judges its token again.
+    private static func waiting(
+        _ call: AdministrationCall, _ read: () async throws -> EventReader.Page
+    ) async throws -> EventReader.Page {
+        let waits = call.components.throttles.eventWaits
+        call.request.context.noteWait()
+        guard let page = try await waits.admit(call.party, read) else {
+            throw ProblemError(
+                .tooManyRequests, "too-many-waiting",
+                "\(waits.limit) requests of the user, or of the client without a user, wait for events already.",
+                fields: [.retryAfter: "1"])
+        }
+        try await AdministrationAccess(call.components).confirm(call.caller, for: .readEvents)
+        return page
     }
 
     /// Returns the position after which the client wants to read.

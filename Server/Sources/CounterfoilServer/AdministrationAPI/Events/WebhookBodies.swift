@@ -7,8 +7,8 @@ struct WebhookChange: Sendable {
 
     /// Reads the members, and notes a problem for each that has another type.
     init<Member: RawRepresentable<String> & CaseIterable & Sendable>(_ members: inout BodyMembers<Member>) {
-        url = Member(rawValue: "url").flatMap { members.text($0) }
-        label = Member(rawValue: "label").flatMap { members.text($0) }
+        url = members.draftText("url")
+        label = members.draftText("label")
         if let member = Member(rawValue: "types"), members.has(member) {
             types = members.texts(member, atMost: EventType.allCases.count) ?? []
         } else {

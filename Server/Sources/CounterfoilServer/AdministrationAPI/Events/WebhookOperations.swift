@@ -23,7 +23,9 @@ extension AdministrationOperation {
             "changeWebhook", .patch, "/webhooks/{webhook}", .writeEvents, body: ChangedWebhookBody.self,
             answer: .object(WebhookDocument.self), isConditional: true, Webhooks.change),
         AdministrationOperation("deleteWebhook", .delete, "/webhooks/{webhook}", .writeEvents) { call in
-            guard try await call.webhooks.delete(try await call.webhook()) else { throw NotFoundError() }
+            let webhook = try await call.webhook()
+            try await call.requireMatchIfSent { try WebhookDocument.version(of: webhook) }
+            guard try await call.webhooks.delete(webhook) else { throw NotFoundError() }
             return .none
         },
         AdministrationOperation(

@@ -96,9 +96,9 @@ struct APIChange: Sendable {
 
     /// Reads the members, and notes a problem for each that has another type.
     init<Member: RawRepresentable<String> & CaseIterable & Sendable>(_ members: inout BodyMembers<Member>) {
-        name = Member(rawValue: "name").flatMap { members.text($0) }
-        scopes = Member(rawValue: "scope").flatMap { members.text($0) }?.split(separator: " ").map(String.init)
-        tokenType = Member(rawValue: "jwt_type").flatMap { members.text($0) }
+        name = members.draftText("name")
+        scopes = members.draftText("scope")?.split(separator: " ").map(String.init)
+        tokenType = members.draftText("jwt_type")
         requiresBoundTokens = Member(rawValue: "dpop_bound_access_tokens_required").flatMap { members.flag($0) }
     }
 

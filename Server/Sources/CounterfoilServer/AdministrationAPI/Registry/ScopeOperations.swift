@@ -108,7 +108,7 @@ struct ScopeChange: Sendable {
 
     /// Reads the members, and notes a problem for each that is refused.
     init<Member: RawRepresentable<String> & CaseIterable & Sendable>(_ members: inout BodyMembers<Member>) {
-        if let member = Member(rawValue: "description"), let text = members.text(member) { texts[.standard] = text }
+        if let text = members.draftText("description") { texts[.standard] = text }
         if let member = Member(rawValue: "texts") { readTexts(member, &members) }
         isListed = Member(rawValue: "listed").flatMap { members.flag($0) }
         startsTicked = Member(rawValue: "starts_ticked").flatMap { members.flag($0) }
@@ -125,7 +125,7 @@ struct ScopeChange: Sendable {
     private mutating func readTexts<Member: RawRepresentable<String> & CaseIterable & Sendable>(
         _ member: Member, _ members: inout BodyMembers<Member>
     ) {
-        for (name, value) in (members.object(member) ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, value) in (members.parts(member) ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let language = Language(rawValue: name), language != .standard else {
                 members.refuse(below: member, [name], "It must be another language of the server.")
                 continue

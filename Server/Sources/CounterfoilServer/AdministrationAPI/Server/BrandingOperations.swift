@@ -48,7 +48,7 @@ struct BrandingBody: AdministrationBody {
             texts[member] = (members.text(member) ?? "").trimmingWhitespace()
         }
         self.texts = texts
-        for (name, value) in (members.object(.statements) ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (name, value) in (members.parts(.statements) ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let language = Language(rawValue: name) else {
                 members.refuse(below: .statements, [name], "It must be a language of the server.")
                 continue

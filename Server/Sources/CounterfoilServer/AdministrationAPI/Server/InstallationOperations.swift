@@ -84,15 +84,9 @@ private enum Installation {
 
     private static func wait(_ seconds: Int) -> ProblemError {
         ProblemError(
-            .tooManyRequests, "too-many-checks", "There were too many checks; try again in \(seconds) seconds.",
+            .tooManyRequests, "too-many-checks",
+            "There were too many checks and test mails; try again in \(seconds) seconds.",
             fields: [.retryAfter: String(seconds)])
-    }
-}
-
-extension AdministrationCall {
-    /// The party that counts for limits: the user of the token, or the client of a token without a user.
-    fileprivate var party: PartyLimiter.Party {
-        caller.user.map { .user($0.id) } ?? caller.clientID.map { .client($0) } ?? .command
     }
 }
 

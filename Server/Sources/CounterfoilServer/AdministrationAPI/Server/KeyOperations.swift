@@ -92,7 +92,7 @@ struct KeyRotationBody: AdministrationBody {
         algorithm = members.value(.algorithm, rule: "It must be one of \(algorithms).") { text in
             KeyRing.algorithms.first { $0.rawValue == text }
         }
-        isAtOnce = members.flag(.isAtOnce) ?? false
+        isAtOnce = members.flag(.isAtOnce, orNull: true) ?? false
     }
 }
 

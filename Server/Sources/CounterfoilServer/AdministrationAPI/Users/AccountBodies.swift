@@ -56,10 +56,8 @@ struct ChangedAccountBody: AdministrationBody {
         email = members.has(.email) ? .some(address) : nil
         isEmailVerified = members.flag(.isEmailVerified)
         var change = ProfileChange()
-        if let claims = members.object(.profile) {
+        if let claims = members.parts(.profile) {
             for problem in change.read(claims) { members.refuse(below: .profile, problem.claim, problem.rule) }
-        } else if members.has(.profile), members.problems.isEmpty {
-            members.refuse(.profile, "It cannot be removed as a whole.")
         }
         profile = change
     }

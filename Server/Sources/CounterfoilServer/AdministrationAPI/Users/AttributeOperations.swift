@@ -53,7 +53,9 @@ struct AttributesBody: AdministrationBody {
     let attributes: UserAttributes
 
     init?(_ members: inout BodyMembers<Member>) {
-        for member in Member.allCases where !members.has(member) { members.refuse(member, "It is required.") }
+        for member in Member.allCases where !members.has(member) || members.isNull(member) {
+            members.refuse(member, "It is required.")
+        }
         let names = members.texts(.groups) ?? []
         let values = members.object(.attributes) ?? [:]
         guard members.problems.isEmpty else { return nil }
