@@ -13,13 +13,8 @@ struct MemberChange: Sendable, Hashable {
 }
 
 extension MemberChange {
-<<<<<<< HEAD
-    /// The members that are unset, true or false, so that false is a value.
-    private static let threeValued: Set<String> = ["rotate_refresh_tokens"]
     /// The lists of the policy that allow nothing if they are empty, and everything if they are unset.
     private static let limits: Set<String> = ["maximum_scope", "resources"]
-=======
->>>>>>> api
     /// The members that are lists of scopes in one text.
     private static let scopeTexts: Set<String> = ["scope", "optional_scope", "machine_scope"]
     /// The members of a JSON Web Key that are the key, and its name (RFC 7517 §4, RFC 7518 §6).
@@ -65,14 +60,7 @@ extension MemberChange {
         case (.object(let declared), .null): return declared.values.allSatisfy { $0 == .null || $0 == .string("") }
         case (.null, .object(let actual)): return actual.isEmpty
         case (.string(let text), .null), (.null, .string(let text)): return trimmed(text).isEmpty
-<<<<<<< HEAD
         case (.array(let list), .null), (.null, .array(let list)): return list.isEmpty && !limits.contains(name)
-        case (.null, .boolean(false)): return !threeValued.contains(name)
-=======
-        // An empty list of the policy allows nothing, and none allows everything.
-        case (.array(let list), .null), (.null, .array(let list)):
-            return list.isEmpty && kind != .unregisteredPolicy
->>>>>>> api
         case (let declared, let actual): return declared == actual
         }
     }
