@@ -128,7 +128,7 @@ struct ConnectionTests {
             var agent = UserAgent()
             let page = try await agent.send(.get, site.issuer + "/sign-in").body
             let asset = try #require(page.firstMatch(of: /href="(\/assets\/[^"]+\.css)"/)?.output.1)
-            let count = 800
+            let count = 400
             let request = "GET \(asset) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             let answers = try await RawConnection.run(port: site.port, receiveBuffer: 8192) { connection in
                 try await connection.send(String(repeating: request, count: count))
