@@ -41,7 +41,7 @@ extension Stage {
     /// Presses what has these words, as a person finds it on the page.
     private func press(_ words: String) async throws { try await control(words).click() }
 
-    private func setUpOwner(_ link: String) async throws {
+    fileprivate func setUpOwner(_ link: String) async throws {
         try await browser.navigate(to: link)
         try await fill("username", Account.grace.name)
         try await fill("email", "grace@example.com")
@@ -53,7 +53,7 @@ extension Stage {
     }
 
     /// Adds a user, and returns the one-time link for the first password.
-    private func addUser(_ user: Account) async throws -> String {
+    fileprivate func addUser(_ user: Account) async throws -> String {
         try await press("Users")
         try await arrive(at: "Users")
         try await press("Add a user")
@@ -65,7 +65,7 @@ extension Stage {
         return try await browser.waitForElement("#link ~ .code pre").text
     }
 
-    private func addScope() async throws {
+    fileprivate func addScope() async throws {
         try await open("/admin")
         try await press("Scopes")
         try await press("Create a scope")
@@ -75,7 +75,7 @@ extension Stage {
         try await seeDone()
     }
 
-    private func addAPI() async throws {
+    fileprivate func addAPI() async throws {
         try await press("APIs")
         try await press("Register an API")
         try await fill("uri", "https://albums.example.com")
@@ -85,7 +85,7 @@ extension Stage {
         _ = try await browser.waitForElement("#check")
     }
 
-    private func choosePassword(_ link: String, as user: Account) async throws {
+    fileprivate func choosePassword(_ link: String, as user: Account) async throws {
         _ = try await browser.developerTools("Network.clearBrowserCookies")
         try await browser.navigate(to: link)
         try await fill("password", user.password)
@@ -93,7 +93,7 @@ extension Stage {
     }
 
     /// Registers an app as the user who is signed in, and returns its `client_id`.
-    private func registerApp() async throws -> String {
+    fileprivate func registerApp() async throws -> String {
         try await open("/apps/new?type=native")
         try await fill("name", "Frames")
         try await fill("redirect_uris", Self.redirectURI)
@@ -105,7 +105,7 @@ extension Stage {
     }
 
     /// Finds on the first page that an app waits, and approves it.
-    private func decideOnWaitingApp() async throws {
+    fileprivate func decideOnWaitingApp() async throws {
         _ = try await browser.developerTools("Network.clearBrowserCookies")
         try await open("/admin", as: .grace)
         try await browser.waitForElement("main .note a").click()
@@ -117,7 +117,7 @@ extension Stage {
     }
 
     /// Finds who used the app, and suspends it.
-    private func suspend(_ client: String) async throws {
+    fileprivate func suspend(_ client: String) async throws {
         try await open("/admin")
         try await press("Audit log")
         try await fill("client", client)
