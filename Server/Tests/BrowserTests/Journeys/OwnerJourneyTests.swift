@@ -120,6 +120,7 @@ extension Stage {
     fileprivate func suspend(_ client: String) async throws {
         try await open("/admin")
         try await press("Audit log")
+        try await press("Filter the events")
         try await fill("client", client)
         try await send()
         let events = try await browser.find("table tbody").text
