@@ -131,7 +131,7 @@ package struct ClientFilterForm: Sendable, Hashable {
 enum ClientListMessage: String, LocalizationKey {
     case everyState = "users.state.every"
     case pending = "applications.list.pending"
-    case machineAccess = "applications.scope-pending"
+    case machineAccess = "applications.list.machine-access"
     case inDevelopment = "applications.list.in-development"
     case suspended = "applications.list.suspended"
     case byName = "applications.list.by-name"

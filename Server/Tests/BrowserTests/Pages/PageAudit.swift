@@ -156,6 +156,22 @@ enum PageAudit {
           words.selectNodeContents(e);
           if (words.getClientRects().length > 1) say('a heading that breaks within its word', e);
         }
+
+        // A word of a table stands in one line, in its column. Names and identifiers may be longer than a column.
+        const cells = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (cells.nextNode()) {
+          const node = cells.currentNode, e = node.parentElement, cell = e.closest('.side td');
+          if (!cell || !e.checkVisibility() || e.closest('bdi, code, .hidden')) continue;
+          const { right } = cell.getBoundingClientRect();
+          for (const word of node.data.matchAll(/\p{L}+/gu)) {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            const boxes = [...range.getClientRects()];
+            if (boxes.some(box => box.top > boxes[0].bottom - 1)) say('a word that breaks in its column', e);
+            if (boxes.some(box => box.right > right + 1)) say('a word that leaves its column', e);
+          }
+        }
         return findings;
         """#
 }
