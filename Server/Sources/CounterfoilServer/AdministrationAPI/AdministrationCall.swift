@@ -123,14 +123,18 @@ struct AdministrationCall: Sendable {
     ///
     /// It is for an operation that does not require the field (RFC 9110 §13.1.1). The value `*` names any version.
     func requireMatchIfSent(_ tag: () async throws -> EntityTag) async throws {
-        guard let sent = request.head.headerFields[.ifMatch], sent != "*" else { return }
-        try requireMatch(try await tag())
+        let sent = request.head.headerFields[values: .ifMatch]
+        guard !sent.isEmpty, sent != ["*"] else { return }
+        guard Self.tags(sent.joined(separator: ",")).contains(try await tag().text) else { throw .changedMeanwhile }
     }
 
     /// Throws 412 unless `If-Match` names the version of a record (RFC 9110 §13.1.1).
     func requireMatch(_ tag: EntityTag) throws(ProblemError) {
-        let tags = try expectedTag().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        guard tags.contains(tag.text) else { throw .changedMeanwhile }
+        guard Self.tags(try expectedTag()).contains(tag.text) else { throw .changedMeanwhile }
+    }
+
+    private static func tags(_ list: String) -> [String] {
+        list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }
 
