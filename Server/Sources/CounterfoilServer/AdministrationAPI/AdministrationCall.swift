@@ -125,7 +125,8 @@ struct AdministrationCall: Sendable {
     func requireMatchIfSent(_ tag: () async throws -> EntityTag) async throws {
         let sent = request.head.headerFields[values: .ifMatch]
         guard !sent.isEmpty, sent != ["*"] else { return }
-        guard Self.tags(sent.joined(separator: ",")).contains(try await tag().text) else { throw .changedMeanwhile }
+        let tag = try await tag()
+        guard Self.tags(sent.joined(separator: ",")).contains(tag.text) else { throw ProblemError.changedMeanwhile }
     }
 
     /// Throws 412 unless `If-Match` names the version of a record (RFC 9110 §13.1.1).
