@@ -62,7 +62,7 @@ REPLACED = (
     (r"user create admin --role owner", "user create admin-$RANDOM --role owner --password-stdin <<<'{password}'"),
     (r"\bNAME\b", "alice"),
     (r"\bKIND\b", "sign-in"),
-    (r"\b(CLIENT_ID|REFERENCE)\b(?!=)", r"$\1"),
+    (r"\b(CLIENT_ID|REFERENCE|WEBHOOK)\b(?!=)", r"$\1"),
 )
 
 _APP = f"""CLIENT_ID=$(sudo -u counterfoil {SERVER} app create --name Page --type TYPE | sed -n 's/.*client_id: *//p')
@@ -94,6 +94,8 @@ AROUND = {
     "app check CLIENT_ID": _NATIVE,
     "app show CLIENT_ID": _NATIVE,
     "app secret CLIENT_ID": _WEB,
+    "webhook resume WEBHOOK": f"""WEBHOOK=$(sudo -u counterfoil {SERVER} webhook create https://hooks.example.com/ --label Page | grep -m 1 -o 'wh_[[:alnum:]]*')
+{{}}""",
     "REFERENCE": """REFERENCE=$(journalctl --unit counterfoil-server --no-pager | sed -n 's/.* request=\\([^ ]*\\) .*/\\1/p' | tail -n 1)
 {}""",
     # It ends with 1 if there is no such line.
