@@ -62,6 +62,7 @@ REPLACED = (
     (r"user create admin --role owner", "user create admin-$RANDOM --role owner --password-stdin <<<'{password}'"),
     (r"\bNAME\b", "alice"),
     (r"\bKIND\b", "sign-in"),
+    (r"\b5zXqk0eM\b", "$KID"),
     (r"\b(CLIENT_ID|REFERENCE|WEBHOOK)\b(?!=)", r"$\1"),
 )
 
@@ -95,6 +96,9 @@ AROUND = {
     "app show CLIENT_ID": _NATIVE,
     "app secret CLIENT_ID": _WEB,
     "webhook resume WEBHOOK": f"""WEBHOOK=$(sudo -u counterfoil {SERVER} webhook create https://hooks.example.com/ --label Page | grep -m 1 -o 'wh_[[:alnum:]]*')
+{{}}""",
+    # An argument does not begin with a hyphen.
+    "key withdraw 5zXqk0eM": f"""KID=$(sudo -u counterfoil {SERVER} key list | sed -n 's/^\\([[:alnum:]_][^ ]*\\) .* signing since .*/\\1/p' | tail -n 1)
 {{}}""",
     "REFERENCE": """REFERENCE=$(journalctl --unit counterfoil-server --no-pager | sed -n 's/.* request=\\([^ ]*\\) .*/\\1/p' | tail -n 1)
 {}""",
