@@ -252,7 +252,10 @@ let package = Package(
         // What fills a store, so that a server can be measured with it.
         .executableTarget(
             name: "fill-store",
-            dependencies: [counterfoilProtocol, "CounterfoilServer", "CounterfoilStore", "CounterfoilSQLite"],
+            dependencies: [
+                counterfoilProtocol, "CounterfoilPostgreSQL", "CounterfoilServer", "CounterfoilSQLite",
+                "CounterfoilStore",
+            ],
             path: "Benchmarks/Fill",
             swiftSettings: settings
         ),

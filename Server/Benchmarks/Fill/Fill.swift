@@ -1,10 +1,9 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilSQLite
-import CounterfoilServer
 import CounterfoilStore
 import Foundation
 
-/// Fills the store of a stopped server with users and refresh tokens, so that a full store can be measured.
+/// Fills the store of a server with users and refresh tokens, or with users and clients, so that a full store can be
+/// measured and looked at.
 ///
 /// It writes through the store with the same steps as requests: an approval, the redemption of its code, and
 /// the deletion of expired codes.
@@ -12,8 +11,6 @@ import Foundation
 struct Fill {
     /// The number of refresh tokens of each user.
     private static let tokensPerUser = 10
-    /// The number of commits that wait for the writer at a time.
-    private static let width = 256
     /// The number of users after which expired codes are deleted.
     private static let block = 5000
     /// The time over which the last uses of the tokens are spread, in seconds: 20 of the 30 days of their
@@ -21,9 +18,9 @@ struct Fill {
     private static let span: TimeInterval = 20 * 24 * 3600
 
     /// A password hash that matches no password.
-    private static let passwordHash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$")
+    static let passwordHash = PasswordHash(encoded: "$argon2id$v=19$m=19456,t=2,p=1$")
 
-    private let store: SQLiteStore
+    private let store: any AuthorizationServerStore
     private let client: RegisteredClient
     private let redirectURI: RedirectURI
     private let now = Date()
@@ -31,16 +28,19 @@ struct Fill {
     static func main() async {
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
-            let store = try SQLiteStore(at: options.database, createIfMissing: false)
-            try await Fill(store, client: options.client).add(options.tokens)
-            await store.close()
+            try await options.withStore { store in
+                switch options.content {
+                case .tokens(let tokens, let client): try await Fill(store, client: client).add(tokens)
+                case .records(let users, let clients): try await Records(store).add(users: users, clients: clients)
+                }
+            }
         } catch {
             FileHandle.standardError.write(Data("fill-store: \(error)\n".utf8))
             exit(1)
         }
     }
 
-    private init(_ store: SQLiteStore, client id: ClientIdentifier) async throws {
+    private init(_ store: any AuthorizationServerStore, client id: ClientIdentifier) async throws {
         guard let client = try await store.client(id), let redirectURI = client.redirectURIs.first else {
             throw Failure("there is no application \(id) with an address to answer to")
         }
@@ -56,9 +56,9 @@ struct Fill {
         let families = Self.sortedDigests(tokens)
         for start in stride(from: 0, to: users.count, by: Self.block) {
             let block = start..<min(start + Self.block, users.count)
-            try await each(block) { index in try await add(user: users[index], number: index) }
+            try await Self.each(block) { index in try await add(user: users[index], number: index) }
             let own = block.lowerBound * Self.tokensPerUser..<min(block.upperBound * Self.tokensPerUser, tokens)
-            try await each(own) { index in
+            try await Self.each(own) { index in
                 let lastUsed = now.addingTimeInterval(-Self.span * Double(tokens - index) / Double(tokens))
                 try await add(
                     grant: grants[index], of: users[index / Self.tokensPerUser], family: families[index],
@@ -136,17 +136,6 @@ struct Fill {
         while try await store.deleteExpired(limits, atMost: 5000) > 0 {}
     }
 
-    /// Runs a task for each index, with enough tasks at a time that the writer is never idle.
-    private func each(_ indices: Range<Int>, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for index in indices {
-                if index - indices.lowerBound >= Self.width { try await group.next() }
-                group.addTask { try await work(index) }
-            }
-            try await group.waitForAll()
-        }
-    }
-
     /// Creates identifiers like those of the server, sorted.
     private static func sortedNames(_ prefix: String, _ count: Int) -> [String] {
         let random = RandomBytes()
@@ -160,6 +149,22 @@ struct Fill {
         let random = RandomBytes()
         return (0..<count).compactMap { _ in ArtefactDigest(stored: random.bytes(32)) }
             .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+}
+
+extension Fill {
+    /// The number of commits that wait for the writer at a time.
+    private static let width = 256
+
+    /// Runs a task for each index, with enough tasks at a time that the writer is never idle.
+    static func each(_ indices: Range<Int>, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in indices {
+                if index - indices.lowerBound >= Self.width { try await group.next() }
+                group.addTask { try await work(index) }
+            }
+            try await group.waitForAll()
+        }
     }
 }
 
