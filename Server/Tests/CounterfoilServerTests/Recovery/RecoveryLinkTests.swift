@@ -76,6 +76,22 @@ struct RecoveryLinkTests {
         #expect(asked.contains { $0.detail == "sent a link for a new password" && $0.userID == scene.test.alice.id })
     }
 
+    @Test func `a link from a mail adds a passkey in place of the password, and the request of the app continues`()
+        async throws
+    {
+        var scene = try await Scene()
+        let link = try await scene.ask(from: Attempt(scene.test).url)
+        let page = try await scene.browser.open(link).newPasswordPage
+        var passkey = TestPasskey()
+        let answer = try passkey.registration(for: try #require(page.passkeyOptions))
+        let after = try await scene.browser.submit(page.form("").setting("passkey", to: answer), to: page.action)
+        #expect(try after.consentPage.userDisplayName == "Alice")
+        #expect(try await scene.store.sessions(of: scene.test.alice.id).map(\.methods) == [[.passkey]])
+        #expect(try await scene.store.passkeys(of: scene.test.alice.id).count == 1)
+        #expect(try await !scene.signsIn(with: TestServer.password))
+        #expect(try await scene.browser.open(link).status == .notFound)
+    }
+
     // Chromium would block a redirect to the app that follows the form (CSP `form-action`).
     @Test func `the app gets its code in the answer to the form`() async throws {
         var scene = try await Scene()
