@@ -46,14 +46,15 @@ struct ProfileChange: Sendable {
                     if let rule = Self.rule(broken: value, Self.parts[part]?.format) {
                         problems.append(Problem(claim: [name, part], rule: rule))
                     } else {
-                        address[part] = value.text?.trimmingWhitespace()
+                        address.updateValue(value.text.map { $0.trimmingWhitespace() }, forKey: part)
                     }
                 }
             default:
                 if let rule = Self.rule(broken: value, Self.claims[name]?.format) {
                     problems.append(Problem(claim: [name], rule: rule))
                 } else {
-                    texts[name] = value.text?.trimmingWhitespace()
+                    // An assignment of nil would drop the claim in place of its value.
+                    texts.updateValue(value.text.map { $0.trimmingWhitespace() }, forKey: name)
                 }
             }
         }
