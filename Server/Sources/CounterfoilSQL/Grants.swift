@@ -177,7 +177,7 @@ extension SQLStore {
 
     /// Reads at most `limit` grants of a user with their token families, in the order of their clients and identifiers.
     public func grants(
-        of user: UserIdentifier, after last: Grant?, limit: Int
+        of user: UserIdentifier, after last: GrantPosition?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens] {
         try await read { database in
             try database.list(

@@ -111,15 +111,14 @@ extension SQLStore {
         }
     }
 
-    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
+    /// Deletes all passkeys of a user, also if no way in is left; returns false if none was deleted.
     public func removePasskeys(
-        of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Int {
-        try await commit(ending: .usually(.passkey)) { database in
-            let removed = try database.run(
-                "DELETE FROM passkeys WHERE person_id = ? AND is_security_key = 0", user.rawValue)
-            if removed > 0 { try database.append(events) }
-            return removed
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool {
+        try await commit(ending: .usually(.passkey), recording: events) { database in
+            guard try database.has(requiredRole, user) else { return false }
+            return try database.run(
+                "DELETE FROM passkeys WHERE person_id = ? AND is_security_key = 0", user.rawValue) > 0
         }
     }
 }

@@ -18,6 +18,7 @@ package final class ScriptedInstallation: InstallationReporter {
         package var slowFindings: [ServerFinding]? = []
         /// The number of checks that were started.
         package var checks = 0
+        package var serverKeys: [ServerKeyState] = []
         package var export = UserRecordsExport.notFound
     }
 
@@ -50,6 +51,10 @@ package final class ScriptedInstallation: InstallationReporter {
             script.checks += 1
             return script.slowFindings
         }
+    }
+
+    package func serverKeys(for request: RequestContext) async throws -> [ServerKeyState] {
+        script.withLock { $0.serverKeys }
     }
 
     package func export(of user: UserIdentifier, for request: RequestContext) async throws -> UserRecordsExport {

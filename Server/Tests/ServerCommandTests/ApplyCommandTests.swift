@@ -1,4 +1,3 @@
-import CounterfoilClient
 import CounterfoilProtocol
 import CounterfoilServer
 import Foundation
@@ -114,6 +113,7 @@ struct ApplyCommandTests {
                 (client + "    redirect_uri: a\n", "line 5, column 5: clients[0].redirect_uri: "),
                 (client + "    client_name: B\n", "line 4, column 5: client_name occurs twice"),
                 (client + client.dropFirst("clients:\n".count), "line 5, column 5: "),
+                (client + "    logo_image: iVBO\n", "line 5, column 5: clients[0].logo_image: A file cannot"),
                 (client + "    first_party: maybe\n", "line 5, column 5: clients[0].first_party: It must be true"),
                 ("client: []\n", "line 1, column 1: client: "), ("- a\n", "line 1, column 1: "),
                 ("clients: {}\n", "clients: it must be a list"), ("a: [\n", "not YAML"),
@@ -232,40 +232,13 @@ struct ApplyCommandTests {
 
     // MARK: - Over the API
 
-    /// Runs `body` with a server with the API, and the path of a file with a token for some rights.
-    private static func serving<Result>(
-        _ rights: [String], _ body: (_ site: Site, _ remote: [String], _ token: AccessToken) async throws -> Result
-    ) async throws -> Result {
-        try await Site.make { site in
-            try await site.start(options: ["--administration-api"]).whileRunning {
-                let scopes = rights.map { "counterfoil.admin.\($0)" }
-                _ = try await Waiting.until("the scopes of the API") { () async throws -> Bool? in
-                    let list = try await site.administer(["scope", "list"]).output
-                    return scopes.allSatisfy(list.contains) ? true : nil
-                }
-                let created = try await site.administer(
-                    ["app", "create", "--type", "service", "--name", "Deployment", "--json"]
-                        + scopes.flatMap { ["--scope", $0] })
-                let client = try object(created.output)
-                let secret = try #require(client["client_secret"] as? String)
-                let signIn = try ServiceSignIn(
-                    issuer: site.issuer, clientID: try #require(client["client_id"] as? String),
-                    authentication: .secret(try #require(ClientSecret(secret))), scope: scopes.joined(separator: " "))
-                let token = try await signIn.run().accessToken
-                let path = site.folder.path("token")
-                try Data((token.exposed + "\n").utf8).write(to: URL(fileURLWithPath: path))
-                chmod(path, 0o600)
-                return try await body(site, ["--remote", site.issuer, "--token-file", path], token)
-            }
-        }
-    }
-
     private static let rights = [
         "apis:read", "apis:write", "clients:read", "clients:write", "server:read", "server:write",
     ]
 
     @Test func `a state is applied over the API, with a token that is no argument`() async throws {
-        try await Self.serving(Self.rights) { site, remote, token in
+        try await RemoteServer.run(Self.rights) { server in
+            let (site, remote, token) = (server.site, server.options, server.token)
             let created = try await Self.apply(Self.state, remote, on: site)
             #expect(created.status == 0, "\(created.errors)")
             #expect(try await site.administer(["app", "show", "lightbox"]).status == 0)
@@ -289,7 +262,8 @@ struct ApplyCommandTests {
     }
 
     @Test func `a right that the token lacks stops the changes, and the error says what was applied`() async throws {
-        try await Self.serving(["apis:read", "apis:write", "clients:read", "server:read"]) { site, remote, _ in
+        try await RemoteServer.run(["apis:read", "apis:write", "clients:read", "server:read"]) { server in
+            let (site, remote) = (server.site, server.options)
             let ended = try await Self.apply(Self.state, remote, on: site)
             #expect(ended.status == 3)
             #expect(ended.errors.contains("create app lightbox: 403"))
@@ -319,7 +293,8 @@ struct ApplyCommandTests {
     }
 
     @Test func `an app that another administrator changes meanwhile is refused and named`() async throws {
-        try await Self.serving(Self.rights) { site, remote, token in
+        try await RemoteServer.run(Self.rights) { server in
+            let (site, remote, token) = (server.site, server.options, server.token)
             #expect(try await Self.apply(Self.state, remote, on: site).status == 0)
             let path = site.folder.path("other.yaml")
             try Data(Self.state.replacing("Lightbox", with: "Darkroom").utf8).write(to: URL(fileURLWithPath: path))

@@ -152,6 +152,9 @@ struct ClientCommandTests {
         (["--require-state", "maybe"], "--require-state must be true or false."),
         (["--require-pushed-requests", "yes"], "--require-pushed-requests must be true or false."),
         (["--require-bound-tokens", "1"], "--require-bound-tokens must be true or false."),
+        (["--rotate-refresh-tokens", "no"], "--rotate-refresh-tokens must be true, false or empty."),
+        (["--user-claims-in-id-token", ""], "--user-claims-in-id-token must be true or false."),
+        (["--id-token-lifetime", "a day"], "--id-token-lifetime must be a number of seconds."),
     ])
     func `an invalid argument is wrong usage`(arguments: [String], sentence: String) async throws {
         try await Site.make { site in
@@ -183,8 +186,7 @@ struct ClientCommandTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: there is no scope named photos.read; create it first with: counterfoil-server \
-                    scope create
+                    counterfoil-server: --scope: There is no scope named photos.read; create it first.
 
                     """)
         }

@@ -102,7 +102,7 @@ extension ClientCommandTests {
                 "http://app.example.com/cb", "--scope", "qu\"ote", "--privacy-uri", "http://app.example.com/privacy",
                 "--ios-app", "com.example", "--android-app", "com.example.app:1", "--origin", "https://app.example.com",
                 "--pkce", "none", "--refresh-tokens", "maybe", "--web-views", "maybe", "--access-token-lifetime", "1",
-                "--id-token-lifetime", "a day", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
+                "--id-token-lifetime", "1", "--id-token-signed-response-alg", "none", "--claimed-https-verified",
                 "--rotate-refresh-tokens", "false", "--refresh-grace-period", "601", "--refresh-idle-lifetime", "599",
                 "--refresh-lifetime", "63072001",
             ])

@@ -40,13 +40,12 @@ struct ResourceCommandTests {
 
             let again = try await site.administer(Self.create())
             #expect(again.status == 3)
-            #expect(again.errors == "counterfoil-server: an API with the URI \(Self.uri) is already registered\n")
+            #expect(again.errors == "counterfoil-server: \(Self.uri): Another API has the URI.\n")
             let slash = try await site.administer(Self.create(Self.uri + "/"))
             #expect(slash.status == 3)
             #expect(
                 slash.errors == """
-                    counterfoil-server: an API with the URI \(Self.uri) is already registered, which is the same as \
-                    \(Self.uri)/
+                    counterfoil-server: \(Self.uri)/: Another API has the URI \(Self.uri), which is the same.
 
                     """)
         }
@@ -117,7 +116,7 @@ struct ResourceCommandTests {
             _ = try await site.administer(Self.create())
             let scope = try await site.administer(["resource", "edit", Self.uri, "--scope", "photos.write"])
             #expect(scope.status == 3)
-            #expect(scope.errors.contains("there is no scope named photos.write"))
+            #expect(scope.errors.contains("--scope: There is no scope named photos.write."))
         }
     }
 
@@ -180,8 +179,7 @@ struct ResourceCommandTests {
             #expect(ended.status == 3)
             #expect(
                 ended.errors == """
-                    counterfoil-server: there is no scope named photos.read; create it first with: counterfoil-server \
-                    scope create
+                    counterfoil-server: --scope: There is no scope named photos.read. An administrator can create it.
 
                     """)
         }

@@ -97,8 +97,8 @@ struct ScopeCommandTests {
             #expect(refused.status == 3)
             #expect(
                 refused.errors == """
-                    counterfoil-server: photos.read is used by \(id), \(api); remove it from them, or repeat with \
-                    --remove-from-all
+                    counterfoil-server: --remove-from-all: photos.read is used by \(id), \(api). Set it to remove the \
+                    scope from them, too.
 
                     """)
             let removed = try await site.administer(["scope", "delete", "photos.read", "--remove-from-all"])

@@ -40,14 +40,13 @@ struct UserDeleteTests {
             let deleted = try await site.administer(["user", "delete", "alice", "--yes", "--json"])
             #expect(deleted.status == 0 && deleted.errors.isEmpty, "\(deleted.errors)")
             struct Deletion: Decodable {
-                let username: String
                 let pseudonym: String
-                let deleted_apps: [String]
-                let transferred_apps: [String]
+                let deleted_clients: [String]
+                let transferred_clients: [String]
             }
             let deletion = try JSONDecoder().decode(Deletion.self, from: Data(deleted.output.utf8))
-            #expect(deletion.username == "alice" && deletion.pseudonym.hasPrefix("per_removed_"))
-            #expect(deletion.deleted_apps.isEmpty && deletion.transferred_apps.isEmpty)
+            #expect(deletion.pseudonym.hasPrefix("per_removed_"))
+            #expect(deletion.deleted_clients.isEmpty && deletion.transferred_clients.isEmpty)
             #expect(try await site.administer(["user", "list"]).output == "bob <bob@example.com>\n")
             let missing = try await site.administer(["user", "delete", "alice", "--yes"])
             #expect(missing.status == 3)

@@ -74,7 +74,10 @@ struct UserExportTests {
                 try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
             #expect(
                 Set(document.keys)
-                    == ["exported_at", "account", "sessions", "passkeys", "grants", "consents", "apps", "audit"])
+                    == [
+                        "exported_at", "account", "attributes", "sessions", "passkeys", "grants", "consents", "clients",
+                        "audit_events",
+                    ])
             let account = try #require(document["account"] as? [String: Any])
             #expect((account["profile"] as? [String: Any])?["given_name"] as? String == "Zaphod")
             #expect(account["email"] as? String == Account.alice.email)
@@ -89,8 +92,10 @@ struct UserExportTests {
             #expect(grants.allSatisfy { $0["device_name"] as? String == "Kitchen tablet" })
             let consents = try #require(document["consents"] as? [[String: Any]])
             #expect(consents.map { $0["client_name"] as? String } == ["Lightbox"])
-            let audit = try #require(document["audit"] as? [[String: Any]])
-            #expect(Set(audit.compactMap { $0["number"] as? Int }).count == events && events > 450)
+            let audit = try #require(document["audit_events"] as? [[String: Any]])
+            // The export is an event itself.
+            #expect(Set(audit.compactMap { $0["number"] as? Int }).count == events + 1 && events > 450)
+            #expect((audit[0]["detail"] as? String) == "at the command line: exported")
             #expect(!text.contains("argon2") && !text.contains("digest") && !text.contains("Bob Berg"))
 
             // The file is not overwritten, and none is created for an unknown user.
@@ -127,10 +132,10 @@ struct UserExportTests {
             let printed = try await site.administer(["user", "export", Account.alice.name, "--output", "-"])
             let document = try #require(
                 try JSONSerialization.jsonObject(with: Data(printed.output.utf8)) as? [String: Any])
-            for name in ["sessions", "grants", "consents", "apps"] {
+            for name in ["sessions", "grants", "consents", "clients"] {
                 #expect((document[name] as? [Any])?.isEmpty == true, "\(name)")
             }
-            #expect((document["audit"] as? [Any])?.count == 1)
+            #expect((document["audit_events"] as? [Any])?.count == 2)
         }
     }
 }

@@ -42,6 +42,23 @@ struct AdministrationCall: Sendable {
         }
     }
 
+    /// Whether the server sends mail.
+    var sendsMail: Bool {
+        switch caller.party {
+        case .client: components.sendsMail
+        case .command(let command): command.sendsMail
+        }
+    }
+
+    /// Throws 409 for a command on data with which no server has run, so that its settings are not known.
+    func requireKnownServer() throws(ProblemError) {
+        guard case .command(let command) = caller.party, command.rules.issuer == nil else { return }
+        throw .conflict(
+            "no-server", nil,
+            "No server has run with this data, so its URL and settings are not known. Start the server once, then "
+                + "try again.")
+    }
+
     /// Creates the event of a change that is not about an account.
     func event(
         _ kind: AuditEvent.Kind, client: ClientIdentifier? = nil, detail: String, at time: Date? = nil
@@ -98,6 +115,16 @@ struct AdministrationCall: Sendable {
             throw NotFoundError()
         }
         return user
+    }
+
+    /// Returns the user in the path, even if this version cannot read the record; throws 404 if there is none.
+    ///
+    /// The functions of ``users`` check that the caller may change the account.
+    func account() async throws -> (id: UserIdentifier, username: String) {
+        guard let id = UserIdentifier(try segment("user")), !id.isPseudonym,
+            let username = try await store.usernames(of: [id])[id]
+        else { throw NotFoundError() }
+        return (id, username)
     }
 
     /// Returns the user in the path, whose account the caller may change; throws 404 or 403.

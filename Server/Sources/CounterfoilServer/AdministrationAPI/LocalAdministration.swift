@@ -11,10 +11,13 @@ package struct CommandContext: Sendable {
     let rules: ClientRules
     /// The creator of the notices to users; nil without mail.
     let notices: (any AccountNotices)?
+    /// Whether a running server sends the mails that a command queues.
+    let sendsMail: Bool
 
-    package init(rules: ClientRules, notices: (any AccountNotices)?) {
+    package init(rules: ClientRules, notices: (any AccountNotices)?, sendsMail: Bool) {
         self.rules = rules
         self.notices = notices
+        self.sendsMail = sendsMail
     }
 }
 
@@ -108,6 +111,11 @@ extension AdministrationOperation {
         package let path: [String]
         /// The reason and the remedy.
         package let detail: String
+
+        package init(path: [String], detail: String) {
+            self.path = path
+            self.detail = detail
+        }
     }
 
     /// Returns the operation with an `operationId`; nil if there is none.

@@ -18,11 +18,6 @@ package struct AuditDocument: Encodable, Sendable {
     package let requestID: String?
     package let detail: String?
 
-    /// The time, which lines show in a time zone.
-    package let moment: Date
-    /// Whether a command or the server itself caused the event, in words for lines; nil for a request.
-    package let origin: String?
-
     enum CodingKeys: String, CodingKey, CaseIterable {
         case number, position, at, kind, outcome, reason, sub, username
         case clientID = "client_id"
@@ -65,8 +60,6 @@ package struct AuditDocument: Encodable, Sendable {
         source = event.source
         requestID = event.requestID
         detail = event.explanation
-        moment = event.at
-        origin = event.isFromCommand ? "from a terminal" : event.isFromServer ? "by the server" : nil
     }
 
     /// Returns the event as one line of JSON, with a line feed.
@@ -83,9 +76,14 @@ extension AuditDocument {
     /// The names of the columns as a line of CSV (RFC 4180), which are those of the members in JSON.
     package static let header = csv(CodingKeys.allCases.map(\.rawValue))
 
-    /// The event as a line of CSV (RFC 4180); a member that does not apply is empty.
+    /// Returns a line of CSV (RFC 4180) with the texts of the members, which are empty if one does not apply.
     ///
     /// A text that a spreadsheet would read as a formula begins with an apostrophe.
+    package static func row(_ text: (_ member: String) -> String) -> String {
+        csv(CodingKeys.allCases.map { text($0.rawValue) })
+    }
+
+    /// The event as a line of CSV.
     package var row: String {
         Self.csv(
             CodingKeys.allCases.map { key in

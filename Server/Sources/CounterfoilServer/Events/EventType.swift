@@ -65,11 +65,9 @@ package struct EventType: RawRepresentable, Sendable, Hashable {
         case usual
         case named([String])
 
-        package init(of webhook: Webhook) {
-            self =
-                if webhook.types.isEmpty { .usual } else if webhook.types.count == allCases.count { .all } else {
-                    .named(webhook.types)
-                }
+        /// - Parameter types: The types of a webhook, as it has them.
+        package init(of types: [String]) {
+            self = if types.isEmpty { .usual } else if types.count == allCases.count { .all } else { .named(types) }
         }
     }
 

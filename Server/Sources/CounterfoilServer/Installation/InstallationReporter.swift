@@ -21,6 +21,8 @@ package protocol InstallationReporter: Sendable {
     /// - Returns: The findings; nil if they are not there in time for the answer. The next call waits for the same
     ///   check, of which one runs at a time.
     func slowFindings(for request: RequestContext) async -> [ServerFinding]?
+    /// Reads what still needs each server key, the current one first.
+    func serverKeys(for request: RequestContext) async throws -> [ServerKeyState]
 
     /// Reads everything that the server stores about a user, as `counterfoil-server user export` writes it.
     func export(of user: UserIdentifier, for request: RequestContext) async throws -> UserRecordsExport

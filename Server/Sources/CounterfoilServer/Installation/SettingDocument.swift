@@ -7,17 +7,17 @@ package struct SettingDocument: AdministrationDocument {
         case waitsForRestart = "waits_for_restart"
     }
 
-    package enum Origin: String, Sendable, Encodable {
+    private enum Origin: String, Sendable, Encodable {
         case option, environment, file
         case standard = "default"
         case credentials
     }
 
-    package enum Value: Sendable, Encodable {
+    private enum Value: Sendable, Encodable {
         case one(String)
         case many([String])
 
-        package func encode(to encoder: any Encoder) throws {
+        func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
             case .one(let text): try container.encode(text)
@@ -26,17 +26,17 @@ package struct SettingDocument: AdministrationDocument {
         }
     }
 
-    package let name: String
+    private let name: String
     /// The value; nil if the setting has none, and `(set)` for a secret.
-    package let value: Value?
-    package let origin: Origin
+    private let value: Value?
+    private let origin: Origin
     /// The environment variable of the setting; nil if another place sets it.
-    package private(set) var variable: String?
+    private var variable: String?
     /// The file that sets the setting; nil if another place sets it.
-    package private(set) var file: String?
-    package private(set) var line: Int?
+    private var file: String?
+    private var line: Int?
     /// True if the settings file has another value, which counts from the next restart; nil otherwise.
-    package let waitsForRestart: Bool?
+    private let waitsForRestart: Bool?
 
     package init(_ setting: ReportedSetting) {
         name = setting.name

@@ -38,7 +38,7 @@ extension MailSender {
 package struct TestMails: Sendable {
     /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
-        case attempted(MailOutcome)
+        case attempted(MailIdentifier, MailOutcome)
         /// The party has sent too many, and must wait for some seconds.
         case wait(seconds: Int)
     }
@@ -72,13 +72,13 @@ package struct TestMails: Sendable {
         logger.notice(
             "sent a test mail",
             metadata: ["mail": "\(mail.id)", "party": "\(party.identifier)", "request": "\(request.id)"])
-        guard outcome == .accepted else { return .attempted(outcome) }
+        guard outcome == .accepted else { return .attempted(mail.id, outcome) }
         // The mail server may have taken longer than the request had time.
         let context = RequestContext(
             id: request.id, source: request.source, deadline: .now + RequestContext.timeLimit)
         try await store.serving(context).appendAudit(event)
         auditor.countRecorded(event)
-        return .attempted(outcome)
+        return .attempted(mail.id, outcome)
     }
 }
 

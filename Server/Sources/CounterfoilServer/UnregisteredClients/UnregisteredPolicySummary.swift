@@ -10,8 +10,8 @@ extension UnregisteredClientPolicy {
             }.map(\.token))
     }
 
-    /// Returns the value of a field as the command line and the audit log show it.
-    package func text(_ field: UnregisteredPolicyDraft.Field) -> String {
+    /// Returns the value of a field as the audit log shows it.
+    private func text(_ field: UnregisteredPolicyDraft.Field) -> String {
         func list(_ values: [String], none: String) -> String {
             values.isEmpty ? none : values.joined(separator: " ")
         }

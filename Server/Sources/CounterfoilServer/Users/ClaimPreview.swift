@@ -26,16 +26,6 @@ package struct ClaimPreviews: Sendable {
     let store: any ConsentStore & UserAttributeStore
     let subjects: SubjectIdentifiers
 
-    /// Opens a store for the previews of a command.
-    package static func opening(
-        _ store: any AuthorizationServerStore, serverKey: ServerKey, settings: ServerSettings
-    ) async throws -> ClaimPreviews {
-        ClaimPreviews(
-            settings: settings, registry: CachedRegistry(store), store: store,
-            subjects: SubjectIdentifiers(
-                try await IdentifierKeys.open(store, serverKey: serverKey), serverKey: serverKey))
-    }
-
     /// Returns the claims that a client would get about a user.
     package func preview(of user: User, at client: RegisteredClient) async throws -> ClaimPreview {
         let registry = try await registry.atArrival()
@@ -58,24 +48,7 @@ package struct ClaimPreviews: Sendable {
     }
 }
 
-extension ClaimPreview: Encodable {
-    private enum CodingKeys: String, CodingKey {
-        case scope
-        case isAllowed = "allowed"
-        case idToken = "id_token"
-        case accessToken = "access_token"
-        case userInfo = "userinfo"
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(scope.description, forKey: .scope)
-        try values.encode(isAllowed, forKey: .isAllowed)
-        try values.encodeIfPresent(idToken, forKey: .idToken)
-        try values.encode(accessToken, forKey: .accessToken)
-        try values.encodeIfPresent(userInfo, forKey: .userInfo)
-    }
-
+extension ClaimPreview {
     /// Returns claims as JSON with one claim on each line.
     package static func text(_ claims: [String: JSONValue]) throws -> String {
         let encoder = JSONEncoder()

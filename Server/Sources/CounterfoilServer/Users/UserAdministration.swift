@@ -282,6 +282,17 @@ package struct UserAdministration: Sendable {
         return outcome
     }
 
+    /// Deletes every passkey of a user.
+    package func removePasskeys(of user: User) async throws {
+        let role = try await check(actingOn: user)
+        // A notice counts against its limit before the commit, so a user without a passkey must cause none.
+        guard try await !store.passkeys(of: user.id).isEmpty else { return }
+        let isRemoved = try await change(.passkeysRemoved, of: user) { events throws(StoreFault) in
+            try await store.removePasskeys(of: user.id, requiredRole: role, recording: events)
+        }
+        if !isRemoved { try await check(actingOn: user.id) }
+    }
+
     /// Removes the second factor of a user with its recovery codes; returns false if the user has none.
     package func resetSecondFactor(of user: User) async throws -> Bool {
         let role = try await check(actingOn: user)

@@ -217,9 +217,4 @@ package struct UnreadableDocument: Encodable, Sendable {
         id = unreadable.id
         column = unreadable.value.column
     }
-
-    /// The record as one line of text.
-    package var line: String {
-        "\(record)\(id.map { " \(DisplayName($0))" } ?? ""), whose \(column) this version cannot read"
-    }
 }

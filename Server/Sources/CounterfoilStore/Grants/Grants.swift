@@ -293,6 +293,20 @@ public enum RevokeGrantOutcome: Sendable, Hashable {
     case notFound
 }
 
+/// The position of a grant in the list of all grants of a user.
+public struct GrantPosition: Sendable, Hashable {
+    /// The client of the grant.
+    public let clientID: ClientIdentifier
+    /// The identifier of the grant.
+    public let id: GrantIdentifier
+
+    /// Creates the position of a grant.
+    public init(clientID: ClientIdentifier, id: GrantIdentifier) {
+        self.clientID = clientID
+        self.id = id
+    }
+}
+
 /// The grants of users, and their authorization codes.
 public protocol GrantStore: Sendable {
     /// Records an approval: its grant, its code and the resulting consent.
@@ -376,10 +390,10 @@ public protocol GrantStore: Sendable {
     ///
     /// - Parameters:
     ///   - user: The user.
-    ///   - last: The last grant of the page before; nil begins with the first grant.
+    ///   - last: The position of the last grant of the page before; nil begins with the first grant.
     ///   - limit: The maximum number of grants.
     func grants(
-        of user: UserIdentifier, after last: Grant?, limit: Int
+        of user: UserIdentifier, after last: GrantPosition?, limit: Int
     ) async throws(StoreFault) -> [GrantWithTokens]
     /// Revokes a grant, and reduces the consent to the scopes of the remaining grants.
     ///

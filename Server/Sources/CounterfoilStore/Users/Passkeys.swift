@@ -170,10 +170,15 @@ public protocol PasskeyStore: Sendable {
         _ digest: ArtefactDigest, of user: UserIdentifier, requiredRole: UserQuery.Role?,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome
-    /// Deletes all passkeys of a user, also if no way in is left; returns their number.
+    /// Deletes all passkeys of a user, also if no way in is left; returns false if none was deleted.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - requiredRole: The role that the user must have; nil for any.
+    ///   - events: The events that describe the commit, which the store appends with it.
     func removePasskeys(
-        of user: UserIdentifier, recording events: [AuditEvent]
-    ) async throws(StoreFault) -> Int
+        of user: UserIdentifier, requiredRole: UserQuery.Role?, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> Bool
 }
 
 extension PasskeyStore {

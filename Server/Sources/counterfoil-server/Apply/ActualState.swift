@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
@@ -27,14 +28,9 @@ struct ActualState: Sendable {
             + state.removals.map { Key(kind: $0.kind, name: $0.name) }
         let kinds = Set(wanted.map(\.kind))
         if kinds.contains(.scopes) || kinds.contains(.apis) {
-            scopes = Set(try await transport.items(of: "/scopes").compactMap { $0["scope"]?.text })
+            scopes = Set(try await transport.items(of: "/scopes").compactMap { $0.text("scope") })
         }
-        var apis: [String: String] = [:]
-        if kinds.contains(.apis) {
-            for api in try await transport.items(of: "/apis") {
-                if let resource = api["resource"]?.text { apis[resource] = api["client_id"]?.text }
-            }
-        }
+        let apis = kinds.contains(.apis) ? try await transport.apiPaths() : [:]
         for key in wanted {
             guard let path = try await Self.path(of: key, apis: apis, by: transport),
                 let record = try await transport.record(at: path)
@@ -47,19 +43,17 @@ struct ActualState: Sendable {
 
     /// Returns the path of a record; nil if there is no such record.
     private static func path(
-        of key: Key, apis: [String: String], by transport: any AdministrationTransport
+        of key: Key, apis: [Resource: String], by transport: any AdministrationTransport
     ) async throws -> String? {
         let segment = AdministrationOperation.segment
         switch key.kind {
         case .scopes: return "/scopes/" + segment(key.name)
-        case .apis: return apis[key.name].map { "/apis/" + segment($0) }
+        case .apis: return (try? Resource(key.name)).flatMap { apis[$0] }
         case .clients: return "/clients/" + segment(key.name)
         case .unregisteredPolicy: return "/unregistered/policy"
         case .branding: return "/branding"
         case .users:
-            let found = try await transport.items(of: "/users", filter: "&search=" + segment(key.name))
-            let user = found.first { $0["username"]?.text == key.name }
-            return user?["id"]?.text.map { "/users/" + segment($0) }
+            return try await transport.user(named: key.name)?.userPath
         }
     }
 }

@@ -44,13 +44,11 @@ struct ApplyCommand: AsyncParsableCommand {
             "A new file for the secrets of new apps and APIs, one JSON object on each line.", valueName: "path"))
     var secretsFile: String?
 
-    @OptionGroup var remote: RemoteOptions
-
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
         let declared = try DeclaredState(try await DeclaredFile(at: file))
-        try await remote.withTransport(on: options.location, creating: !dryRun) { transport in
+        try await options.withServer(creating: !dryRun) { transport in
             let actual = try await ActualState(of: declared, by: transport)
             let plan = try ApplyPlan(declared, from: actual, removing: prune)
             if !options.json { Output.line(plan.words) }

@@ -77,10 +77,16 @@ enum DeclaredKind: String, CaseIterable, Sendable {
     /// Whether a record can be deleted by an apply.
     var isRemovable: Bool { self == .scopes || self == .apis || self == .clients }
 
-    /// Returns the members that the API would refuse by their names and types.
+    /// The members of a body that no record shows, so that each run would send them again.
+    private var unshownMembers: [String] { self == .clients ? ["accepted_redirect_uris", "logo_image"] : [] }
+
+    /// Returns the members that the API would refuse by their names and types, and those that no record shows.
     func refusals(of members: [String: JSONValue]) -> [AdministrationOperation.RefusedMember] {
         guard let operation = AdministrationOperation.named(operation) else { return [] }
         // The role of a user has an operation of its own, with the name in the path.
         return operation.refusals(of: self == .users ? members.filter { $0.key != "username" } : members)
+            + unshownMembers.filter { members[$0] != nil }.map {
+                AdministrationOperation.RefusedMember(path: [$0], detail: "A file cannot declare it; use app edit.")
+            }
     }
 }

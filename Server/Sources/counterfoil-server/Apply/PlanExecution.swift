@@ -41,9 +41,8 @@ struct PlanExecution {
     }
 
     private mutating func create(_ record: DeclaredRecord) async throws {
-        let answer = try await transport.change(
-            .post, "/\(record.kind.rawValue)", key: UUID().uuidString, record.members
-        ).successful("create \(record.title)")
+        let answer = try await transport.create("/\(record.kind.rawValue)", record.members)
+            .successful("create \(record.title)")
         applied += 1
         let created = try AdministrationRecord(answer).members
         if let secret = created["client_secret"]?.text, let id = created["client_id"]?.text {

@@ -78,26 +78,40 @@ struct AuditFilterOptions: ParsableArguments {
         }
     }
 
-    /// Returns the query, with times before the current time of the store.
-    func query(in installation: Installation) async throws -> AuditQuery {
-        var filter = AuditFilter(texts, at: installation.store.now(), in: .current)
-        try await filter.findUser(in: installation.store)
-        if let problem = filter.problems.first { throw CommandFailure.refused(message(problem)) }
-        return filter.query
+    /// The options by the names of the parameters of the API.
+    static let parameterOptions = Dictionary(
+        uniqueKeysWithValues: AuditFilter.Field.allCases.map { ($0.rawValue, "--\($0.rawValue)") })
+
+    /// Returns the filter as parameters of the API, with its times in UTC.
+    func parameters(at now: Date) -> [(name: String, value: String)] {
+        let query = query(at: now)
+        return AuditFilter.Field.allCases.compactMap { field in
+            let value =
+                switch field {
+                case .since: query.since.map(Moment.text)
+                case .until: query.until.map(Moment.text)
+                default: texts[field]
+                }
+            return value.map { (field.rawValue, $0) }
+        }
     }
 
-    /// The conditions of a query other than its period, as they can be typed.
-    func conditions(of query: AuditQuery) -> [String] {
+    /// Returns the query without its user.
+    func query(at now: Date) -> AuditQuery { AuditFilter(texts, at: now, in: .current).query }
+
+    /// The conditions other than the period, as they can be typed.
+    var conditions: [String] {
         let options: [(AuditFilter.Field, String?)] = [
             (.kind, kind?.rawValue), (.person, person), (.client, client), (.outcome, outcome?.rawValue),
-            (.source, query.source), (.request, request),
+            (.source, query(at: Date()).source), (.request, request),
         ]
         return options.compactMap { field, value in value.map { "--\(field.rawValue) \($0)" } }
     }
 
     private func message(_ problem: AuditFilter.Problem) -> String {
         switch problem {
-        case .unknownUser: return "there is no user named \(person ?? ""); see: counterfoil-server user list"
+        // The server looks the user up.
+        case .unknownUser: return "--person is not known."
         case .emptyPeriod: return "--until must be a later time than --since."
         case .invalid(let field):
             switch field {

@@ -89,7 +89,10 @@ struct AuditFollow: AsyncParsableCommand {
         var lines = Data()
         for document in documents {
             let zone: TimeZone? = localTime ? .current : nil
-            lines += try options.json ? encoder.encode(document) : Data(document.words(in: zone).utf8)
+            lines +=
+                try options.json
+                ? encoder.encode(document)
+                : Data(AuditLine.text(of: try AdministrationRecord(of: document), in: zone).utf8)
             lines.append(UInt8(ascii: "\n"))
         }
         do { try FileHandle.standardOutput.write(contentsOf: lines) } catch { throw ClosedOutput() }

@@ -36,29 +36,28 @@ struct AuditList: AsyncParsableCommand {
     @Flag(name: .long, help: "Show times in the time zone of this machine instead of UTC; --json keeps UTC.")
     var localTime = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            var query = try await filter.query(in: installation)
-            query.before = before
-            query.limit = limit
-            let entries = try await installation.store.audit(query)
-            let documents = try await AuditDocument.documents(of: entries, in: installation.store)
-            if options.json { return try Output.json(documents) }
-            if documents.isEmpty { Output.line("No matching events.") }
-            for document in documents { Output.line(document.words(in: localTime ? .current : nil)) }
-            note(query, isEmpty: documents.isEmpty)
+        let now = Date()
+        let position = before.map { [("before", "\($0)")] } ?? []
+        try await options.withServer { server in
+            var events: [AdministrationRecord] = []
+            try await server.auditEvents(filter.parameters(at: now) + position, atMost: limit) { events += $0 }
+            if options.json { return try Output.json(events) }
+            if events.isEmpty { Output.line("No matching events.") }
+            for event in events { Output.line(AuditLine.text(of: event, in: localTime ? .current : nil)) }
+            note(filter.query(at: now), isEmpty: events.isEmpty)
         }
     }
 
     /// Prints the searched period, and all conditions if no event matches them.
     private func note(_ query: AuditQuery, isEmpty: Bool) {
-        let conditions = isEmpty ? filter.conditions(of: query) + (before.map { ["--before \($0)"] } ?? []) : []
+        let conditions = isEmpty ? filter.conditions + (before.map { ["--before \($0)"] } ?? []) : []
         let period = Moment.period(since: query.since, before: query.until)
         let searched = conditions + [period].compactMap(\.self)
         guard !searched.isEmpty else { return }

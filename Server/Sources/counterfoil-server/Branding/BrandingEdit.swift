@@ -1,8 +1,7 @@
 import ArgumentParser
-import CounterfoilPages
-import CounterfoilSQLite
-import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct BrandingEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,7 +43,7 @@ struct BrandingEdit: AsyncParsableCommand {
     @Option(name: .long, help: "The language of the text and the privacy policy: en, de, nb, fr or es.")
     var language = Language.standard.rawValue
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard Language(rawValue: language) != nil else {
@@ -57,32 +56,33 @@ struct BrandingEdit: AsyncParsableCommand {
         guard [name, accent, supportURI, consentText, privacyURI].contains(where: { $0 != nil }) else {
             throw ValidationError("Give at least one change. See: counterfoil-server branding edit --help")
         }
-        guard let language = Language(rawValue: language) else { return }
-        let text = try consentText.map { $0.isEmpty ? "" : try InputFile.text(at: $0) }
-        try await options.withInstallation { installation in
-            let former = try await installation.store.branding()
-            var draft = BrandingDraft(former)
-            if let name { draft.siteName = name }
-            if let accent { draft.accent = accent }
-            if let supportURI { draft.supportURI = supportURI }
-            var statement = draft.statements[language] ?? BrandingDraft.Statement()
-            if let text { statement.text = text }
-            if let privacyURI { statement.privacyURI = privacyURI }
-            draft.statements[language] = statement
+        let members = try members
+        try await options.withServer(creating: true) { server in
+            let former = try await server.change(.get, "/branding").record()
+            let branding = try await server.change(.patch, "/branding", ifMatch: former.tag, members)
+                .record(options: [
+                    "site_name": "--name", "accent": "--accent", "support_uri": "--support-uri",
+                    "statements/\(language)/text": "--consent-text",
+                    "statements/\(language)/privacy_uri": "--privacy-uri",
+                ])
+            try BrandingOutput(branding).print(json: options.json)
+        }
+    }
 
-            let (changed, problems) = draft.checked(revision: former.revision, formats: .standard)
-            guard problems.isEmpty else {
-                throw CommandFailure.refused(problems.map { Localizer.english($0.text) }.joined(separator: " "))
+    /// The body of the request.
+    private var members: [String: JSONValue] {
+        get throws {
+            var members: [String: JSONValue] = [:]
+            if let name { members["site_name"] = .string(name) }
+            if let accent { members["accent"] = .string(accent) }
+            if let supportURI { members["support_uri"] = .string(supportURI) }
+            var statement: [String: JSONValue] = [:]
+            if let consentText {
+                statement["text"] = .string(consentText.isEmpty ? "" : try InputFile.text(at: consentText))
             }
-            let event = installation.event(.setting, detail: changed.difference(from: former))
-            switch try await installation.store.updateBranding(changed, logo: .keep, recording: [event]) {
-            case .updated:
-                let document = BrandingDocument(try await installation.store.branding())
-                if options.json { return try Output.json(document) }
-                Output.line(document.words)
-            case .changedMeanwhile:
-                throw CommandFailure.temporary("the branding was changed at the same time; try again")
-            }
+            if let privacyURI { statement["privacy_uri"] = .string(privacyURI) }
+            if !statement.isEmpty { members["statements"] = .object([language: .object(statement)]) }
+            return members
         }
     }
 }

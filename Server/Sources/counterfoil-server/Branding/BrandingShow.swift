@@ -1,6 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
+import HTTPTypes
 
 struct BrandingShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,13 +8,11 @@ struct BrandingShow: AsyncParsableCommand {
         discussion: "Example:\n  counterfoil-server branding show --data-dir ./data"
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let document = BrandingDocument(try await installation.store.branding())
-            if options.json { return try Output.json(document) }
-            Output.line(document.words)
+        try await options.withServer { server in
+            try BrandingOutput(try await server.change(.get, "/branding").record()).print(json: options.json)
         }
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct CertificateRenew: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,9 +18,11 @@ struct CertificateRenew: AsyncParsableCommand {
 
     @OptionGroup var location: InstallationOption
 
+    @OptionGroup(title: "Another machine") var remote: RemoteOptions
+
     func run() async throws {
-        try await location.withInstallation(creating: false) { installation in
-            _ = try await installation.administration.requestCertificate()
+        try await remote.withTransport(on: location, creating: false) { server in
+            try await server.change(.post, "/certificate/renewal").accepted()
             Output.note("Requested a new certificate. A running server with --acme-contact orders it now.")
         }
     }

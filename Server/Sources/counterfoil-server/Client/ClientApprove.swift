@@ -1,7 +1,7 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ClientApprove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,58 +25,49 @@ struct ClientApprove: AsyncParsableCommand {
         help: ArgumentHelp("The revision of the app that you have looked at. (default: the current one)"))
     var revision: Int?
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            guard let id = ClientIdentifier(argument.clientID), let client = try await installation.store.client(id)
-            else { throw CommandFailure.noClient(argument.clientID) }
-            guard client.documentHost == nil else {
-                throw CommandFailure.refused("the policy for unregistered apps decides about an app with a document")
+        try await options.withServer { server in
+            let former = try await seen(by: server)
+            if let revision {
+                guard let current = former.integer("revision") else {
+                    throw CommandFailure.refused(
+                        "--revision: the revision of an unregistered app is not known; leave the option out")
+                }
+                guard revision == current else {
+                    throw CommandFailure.refused(
+                        "the app \(ClientOutput(former).id) has the revision \(current) now; look at it again with app "
+                            + "show \(ClientOutput(former).id)")
+                }
             }
-            if let revision, revision != client.revision {
-                throw CommandFailure.refused(
-                    "the app \(id) has the revision \(client.revision) now; look at it again with app show \(id)")
+            guard former.text("approval") != ClientApproval.approved.rawValue else {
+                throw CommandFailure.refused("the app \(ClientOutput(former).id) is approved already")
             }
-            try await installation.decide(
-                .approve(revision: client.revision), on: argument, json: options.json, done: "Approved",
-                otherwise: "is approved already")
-            guard !options.json else { return }
+            let answer = try await server.change(.post, argument.path + "/approve", ifMatch: former.tag)
+            let client = try await server.record(of: argument, in: answer)
+            if options.json { return try Output.json(client) }
+            Output.line("Approved the app \(ClientOutput(client).title).")
             // The lines are those of the approved revision, even if the app is changed again already.
-            var approved = client
-            approved.approval = .approved
-            Output.line(ClientDocument(ClientRecord(approved)).words)
-            let scopes = try await installation.store.scopes()
-            let reserved = scopes.filter { $0.isReserved && client.scope.contains($0.token) }.map(\.token.rawValue)
-            if !reserved.isEmpty { Output.line("  reserved: \(reserved.joined(separator: " "))") }
+            Output.line(ClientOutput(former.integer("revision") == nil ? client : former.approved).words)
         }
+    }
+
+    /// Reads the app, whose version the approval is for.
+    private func seen(by server: any AdministrationTransport) async throws -> AdministrationRecord {
+        if let client = try await server.record(at: argument.path) { return client }
+        guard let client = try await server.unregisteredClient(argument) else {
+            throw CommandFailure.noClient(argument.clientID)
+        }
+        return client
     }
 }
 
-extension Installation {
-    /// Stores a decision about a client, and prints the result.
-    ///
-    /// - Parameters:
-    ///   - decision: The decision.
-    ///   - argument: The client, which can be unregistered.
-    ///   - json: Whether to print the client as JSON.
-    ///   - done: The verb of the line that is printed.
-    ///   - isDecided: The predicate of the failure if the decision changes nothing.
-    func decide(
-        _ decision: ClientDecision, on argument: ClientArgument, json: Bool, done: String, otherwise isDecided: String
-    ) async throws {
-        let absent = CommandFailure.noClient(argument.clientID)
-        guard let id = ClientIdentifier(argument.clientID) else { throw absent }
-        switch try await clients.decide(decision, on: id) {
-        case .decided: break
-        case .alreadyDecided: throw CommandFailure.refused("the app \(id) \(isDecided)")
-        case .changedMeanwhile: throw CommandFailure.temporary("the app was changed at the same time; try again")
-        case .notFound: throw absent
-        }
-        let client = try await StoreFault.readable { () async throws(StoreFault) in try await store.client(id) }
-        guard json, let client else {
-            return Output.line("\(done) the app \(client.map { "\($0.displayName)" } ?? id.rawValue).")
-        }
-        try Output.json(ClientRecord(client))
+extension AdministrationRecord {
+    /// The client after its approval.
+    fileprivate var approved: AdministrationRecord {
+        var members = members
+        members["approval"] = .string(ClientApproval.approved.rawValue)
+        return AdministrationRecord(members)
     }
 }

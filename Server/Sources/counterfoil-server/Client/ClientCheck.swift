@@ -1,6 +1,6 @@
 import ArgumentParser
 import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct ClientCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,32 +20,29 @@ struct ClientCheck: AsyncParsableCommand {
     @Argument(help: "The redirect_uri that the app sends.")
     var uri: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        let matches = try await options.withInstallation(creating: false) { installation in
-            let client = try await installation.client(argument.clientID)
-            let verdict = RedirectURIMatching.verdict(
-                on: uri, of: client, asksForOpenID: false, issuer: installation.issuer,
-                callbackOrigin: installation.callbackOrigin,
-                allowsDevelopment: installation.allowsDevelopmentRedirectURIs)
-            return try report(verdict, of: client)
+        let matches = try await options.withServer { server in
+            let query = "?redirect_uri=" + AdministrationOperation.segment(uri)
+            let answer = try await server.change(.get, argument.path + "/redirect-uri" + query)
+            return try report(try await server.record(of: argument, in: answer))
         }
         guard matches else { throw ExitCode(CommandExit.found) }
     }
 
-    private func report(_ verdict: RedirectURIMatching.MatchVerdict, of client: RegisteredClient) throws -> Bool {
-        let document = RedirectURICheckDocument(verdict, on: uri, of: client)
+    private func report(_ verdict: AdministrationRecord) throws -> Bool {
+        let matches = verdict.flag("matches")
         if options.json {
-            try Output.json(document)
-        } else if let registered = document.registered {
-            Output.line("matches \(registered)")
+            try Output.json(verdict)
+        } else if matches {
+            Output.line("matches \(verdict.text("registered") ?? "")".visible)
         } else {
-            var lines = ["does not match: \(document.reason ?? "")"]
-            if let nearest = document.nearest { lines.append("  nearest registered URI: \(nearest)") }
-            lines += (document.differences ?? []).map { "  \($0)" }
-            Output.line(lines.joined(separator: "\n"))
+            var lines = ["does not match: \(verdict.text("reason") ?? "")"]
+            if let nearest = verdict.text("nearest") { lines.append("  nearest registered URI: \(nearest)") }
+            lines += verdict.texts("differences").map { "  \($0)" }
+            Output.line(lines.map(\.visible).joined(separator: "\n"))
         }
-        return document.matches
+        return matches
     }
 }

@@ -1,10 +1,8 @@
 public import ArgumentParser
 import CounterfoilConsole
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct ClientCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,73 +53,46 @@ struct ClientCreate: AsyncParsableCommand {
     @OptionGroup(title: "Tokens") var tokens: ClientTokenOptions
     @OptionGroup(title: "Policy") var policy: ClientPolicyOptions
 
-    @OptionGroup var options: AdministrationOptions
-
-    private var registration: ClientOptions {
-        ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
-    }
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
-        do { _ = try chosenID() } catch { throw ValidationError("--client-id: \(error).") }
-    }
-
-    private func chosenID() throws(ChosenClientIdentifier.Refusal) -> ClientIdentifier? {
-        guard let clientID else { return nil }
-        return try ChosenClientIdentifier(clientID, beside: ServerPages.console.endpoints).id
+        guard let clientID else { return }
+        do { _ = try ChosenClientIdentifier(clientID, beside: ServerPages.console.endpoints) } catch {
+            throw ValidationError("--client-id: \(error).")
+        }
     }
 
     func run() async throws {
-        let chosen = try chosenID()
-        var draft = ClientDraft()
-        draft.name = name
-        try registration.write(into: &draft)
-        let getsStandardScopes = draft.useStandardScopes(for: type)
-        var policyDraft = PolicyDraft(registering: type, for: draft.scopes)
-        registration.write(into: &policyDraft)
-        let logo = try registration.presentation.logo.flatMap { $0.isEmpty ? nil : try Logo.encoded(from: $0) }
-
-        try await options.withInstallation { installation in
-            let id = chosen ?? ClientIdentifier()
-            let now = installation.store.now()
-            let developer: User? =
-                if let developer { try await installation.user(developer) } else { nil }
-            let review = try await ClientReview(of: type, id: id, owner: developer?.id, in: installation)
-            let checked = try review.check(draft, policy: policyDraft, now: now)
-            let client = RegisteredClient(
-                id: id, type: type, owner: developer?.id, checked.client,
-                policy: checked.policy ?? .standard(for: type), approval: .approved, logo: logo?.id, now: now)
-            let (outcome, secret, record) = try await installation.clients.register(client, logo: logo)
-            switch outcome {
-            case .added:
-                review.warn(of: draft, policy: client.policy)
-                let connection = try await ClientDocument.Connection(of: client, in: installation)
-                let document = ClientDocument(
-                    ClientRecord(
-                        client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret),
-                    connection: connection)
-                if options.json {
-                    try Output.json(document)
-                    return connection.warnIfUnknown()
-                }
-                Output.line(document.words)
-                if getsStandardScopes {
-                    Output.note("note: no --scope was given, so the app may request \(client.scope)")
-                }
-                if secret != nil {
-                    Output.note("The client secret is shown only once. Store it where only the app can read it.")
-                }
-            case .identifierTaken where chosen != nil:
-                throw CommandFailure.refused(
-                    "the client_id \(id) is in use; choose another one, or edit that app")
-            case .identifierBeingFreed:
-                throw CommandFailure.temporary(
-                    "records of a deleted app with the client_id \(id) are left; a running server deletes them within "
-                        + "a minute, and so does: counterfoil-server app delete \(id)")
-            case .identifierTaken: throw CommandFailure.temporary("the generated client_id is in use; try again")
-            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
-            case .ownerNotFound: throw CommandFailure.refused("the owner of the app does not exist")
-            case .tooMany: throw CommandFailure.refused("the limit of registered apps is reached; delete one first")
+        let registration = ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
+        var members = try registration.members(name: name, developer: developer)
+        members["application_type"] = .string(type.rawValue)
+        if let clientID { members["client_id"] = .string(clientID) }
+        try await options.withServer(creating: true) { server in
+            let answer = try await server.create("/clients", members)
+            if let clientID { try checkUse(of: clientID, in: answer) }
+            let record = try answer.record(options: ClientOptions.names)
+            let client = ClientOutput(record, showsConnection: true)
+            client.printWarnings()
+            if options.json { return try client.printJSON() }
+            Output.line(client.words)
+            if requests.scopes.text.isEmpty, type != .service {
+                Output.note("note: no --scope was given, so the app may request \(record.text("scope")?.visible ?? "")")
             }
+            if record.text("client_secret") != nil {
+                Output.note("The client secret is shown only once. Store it where only the app can read it.")
+            }
+        }
+    }
+
+    /// Fails the command if another app has or had the chosen identifier.
+    private func checkUse(of clientID: String, in answer: AdministrationResponse) throws(CommandFailure) {
+        if answer.isProblem("client-id-taken") {
+            throw .refused("the client_id \(clientID) is in use; choose another one, or edit that app")
+        }
+        if answer.isProblem("client-id-being-freed") {
+            throw .temporary(
+                "records of a deleted app with the client_id \(clientID) are left; a running server deletes them within "
+                    + "a minute, and so does: counterfoil-server app delete \(clientID)")
         }
     }
 }

@@ -1,8 +1,7 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ClientDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,21 +18,22 @@ struct ClientDelete: AsyncParsableCommand {
 
     @OptionGroup var argument: ClientArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let absent = CommandFailure.noClient(argument.clientID)
-            let (id, client) = try await installation.deletableClient(argument, otherwise: absent)
-            guard !client.isUnregistered else { throw CommandFailure.unregistered(id) }
-            let record = try await StoreFault.readable { () async throws(StoreFault) in
-                try await installation.store.client(id)
+        try await options.withServer { server in
+            // An app is deleted even if its record cannot be read.
+            let client = try await server.readableClient(argument)
+            let answer = try await server.change(.delete, argument.path)
+            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+            try await server.finishRemovals()
+            if answer.status == .notFound { throw try await server.failure(ofMissing: argument) }
+            try answer.accepted()
+            if options.json {
+                return try Output.json(client ?? AdministrationRecord(["client_id": .string(argument.clientID)]))
             }
-            guard try await installation.clients.delete(id) else { throw absent }
-            try await installation.finishRemovals()
-            guard options.json else { return Output.line(deletedClient: id, named: record?.displayName) }
-            guard let record else { return try Output.json(DeletedClientDocument(id)) }
-            try Output.json(ClientRecord(record))
+            let title = client.map { ClientOutput($0).title } ?? argument.clientID.visible
+            Output.line("Deleted \(title), with all consent that users gave to it.")
         }
     }
 }

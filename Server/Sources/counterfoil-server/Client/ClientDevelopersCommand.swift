@@ -1,9 +1,8 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
+import HTTPTypes
 
 struct ClientDevelopersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,52 +29,78 @@ struct ClientDevelopersCommand: AsyncParsableCommand {
             "A user who no longer manages the app, or is no longer asked to; repeatable.", valueName: "user"))
     var remove: [String] = []
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let client = try await installation.client(argument.clientID)
+        try await options.withServer { server in
+            let client = try await server.client(argument)
             // Every name is known before the first change.
-            var added: [User] = []
-            for name in add { added.append(try await installation.user(name)) }
-            var removed: [User] = []
-            for name in remove { removed.append(try await installation.user(name)) }
-            let now = installation.store.now()
-            let team = ClientTeam(
-                installation.store, by: .command, unapproved: .open, notifying: installation.mails, at: now)
-            for user in removed { try require(try await team.remove(user, from: client.id), of: user, client) }
-            for user in added { try require(try await team.add(user, to: client.id), of: user, client) }
-            let developers = try await installation.store.developers(of: client.id)
-            if options.json { return try Output.json(developers.map { ClientDeveloperDocument($0) }) }
-            if developers.isEmpty { Output.line("No one but its owner manages \(client.displayName).") }
-            for developer in developers {
-                Output.line("\(developer.user.username)  since \(CalendarDay(of: developer.since))")
+            let added = try await users(named: add, by: server)
+            let removed = try await users(named: remove, by: server)
+            let former = try await server.items(of: argument.path + "/developers").compactMap { $0.text("username") }
+            let asked = try await server.items(of: argument.path + "/invitations").compactMap { $0.text("username") }
+            for user in removed {
+                let path =
+                    former.contains(user.name)
+                    ? developer(user) : argument.path + "/invitations/" + AdministrationOperation.segment(user.name)
+                guard former.contains(user.name) || asked.contains(user.name) else {
+                    Output.note("Nothing to change for \(user.name).")
+                    continue
+                }
+                try await server.change(.delete, path).accepted(missing: .noClient(argument.clientID))
             }
-            for question in try await installation.store.clientQuestions(of: client.id, at: now) {
-                Output.line("\(question.username)  asked, can accept until \(CalendarDay(of: question.expires))")
+            for user in added {
+                guard !user.isDisabled else {
+                    Output.note(
+                        "warning: \(user.name) is disabled and was not added; enable the user first with: "
+                            + "counterfoil-server user enable \(user.name)")
+                    continue
+                }
+                let isThere = former.contains(user.name) && !removed.contains { $0.name == user.name }
+                if isThere || client.text("developer") == user.name {
+                    Output.note("Nothing to change for \(user.name).")
+                }
+                try await server.change(.put, developer(user)).accepted(missing: .noClient(argument.clientID))
             }
+            try await report(on: ClientOutput(client), by: server)
         }
     }
 
-    private func require(
-        _ outcome: ClientDeveloperOutcome, of user: User, _ client: RegisteredClient
-    ) throws {
-        switch outcome {
-        case .changed: return
-        case .unchanged:
-            Output.note(
-                user.disabledAt == nil
-                    ? "Nothing to change for \(user.username)."
-                    : "warning: \(user.username) is disabled and was not added; enable the user first with: "
-                        + "counterfoil-server user enable \(user.username)")
-        case .tooMany:
-            throw CommandFailure.refused(
-                "the app has \(ClientDeveloper.limit) developers already, or \(user.username) manages "
-                    + "\(ClientDeveloper.clientLimit) apps; remove one first with: counterfoil-server app developers "
-                    + "\(client.id) --remove NAME")
-        // Only a question and a handover have these outcomes, which a command does not make.
-        case .tooManyQuestions, .changedMeanwhile, .notFound, .notAllowed:
-            throw CommandFailure.noClient(argument.clientID)
+    private func report(on client: ClientOutput, by server: any AdministrationTransport) async throws {
+        let developers = try await server.items(of: argument.path + "/developers")
+        if options.json { return try Output.json(developers) }
+        if developers.isEmpty { Output.line("No one but its owner manages \(client.name).") }
+        for developer in developers {
+            let since = Date(timeIntervalSince1970: TimeInterval(developer.integer("since") ?? 0))
+            Output.line("\(developer.text("username")?.visible ?? "")  since \(CalendarDay(of: since))")
         }
+        for question in try await server.items(of: argument.path + "/invitations") {
+            let (name, end) = (question.text("username") ?? "", question.text("expires_at") ?? "")
+            Output.line("\(name)  asked, can accept until \(end.prefix(10))".visible)
+        }
+    }
+
+    /// A user whom an option names.
+    private struct Named {
+        let id: String
+        let name: String
+        let isDisabled: Bool
+    }
+
+    private func developer(_ user: Named) -> String {
+        argument.path + "/developers/" + AdministrationOperation.segment(user.id)
+    }
+
+    /// Returns the users with some names; fails the command if one does not exist.
+    private func users(named names: [String], by server: any AdministrationTransport) async throws -> [Named] {
+        var users: [Named] = []
+        for text in names {
+            guard let name = Username(text)?.rawValue else { throw CommandFailure.noUser(text) }
+            let filter = "&search=" + AdministrationOperation.segment(name)
+            let found = try await server.items(of: "/users", filter: filter).first { $0.text("username") == name }
+            guard let user = found, let id = user.text("id") else { throw CommandFailure.noUser(text) }
+            users.append(Named(id: id, name: name, isDisabled: user.flag("disabled")))
+        }
+        return users
     }
 }

@@ -1,9 +1,6 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ClientEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,73 +37,30 @@ struct ClientEdit: AsyncParsableCommand {
     @Flag(name: .long, help: "Remove the logo of the app.")
     var removeLogo = false
 
-    @OptionGroup var options: AdministrationOptions
-
-    private var registration: ClientOptions {
-        ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
-    }
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
-        guard !removeLogo || registration.presentation.logo == nil else {
+        guard !removeLogo || presentation.logo == nil else {
             throw ValidationError("--logo and --remove-logo cannot be combined.")
         }
     }
 
     func run() async throws {
+        let registration = ClientOptions(presentation: presentation, requests: requests, tokens: tokens, policy: policy)
+        var members = try registration.members(name: name, developer: developer)
+        if removeLogo { members["logo_image"] = .null }
         // Not in validate(), so that the parser reports an unknown option first.
-        guard name != nil || developer != nil || removeLogo || registration.hasChanges else {
+        guard !members.isEmpty else {
             throw ValidationError("Give at least one change. See: counterfoil-server app edit --help")
         }
-        let image = try logoChange()
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.client(argument.clientID)
-            var draft = ClientDraft(former)
-            if let name { draft.name = name }
-            try registration.write(into: &draft)
-
-            let now = installation.store.now()
-            let owner = try await owner(after: former.owner, in: installation)
-            let review = try await ClientReview(of: former.type, id: former.id, owner: owner, in: installation)
-            // If no option changes the policy, the policy is not checked again. An expired exemption from PKCE
-            // therefore does not block other changes.
-            var policyDraft = PolicyDraft(former.policy)
-            // If a scope is no longer registered for the client, its approval for requests without a user is dropped.
-            policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
-            registration.write(into: &policyDraft)
-            let checked = try review.check(
-                draft, policy: policyDraft, checksPolicy: registration.hasPolicyChanges, now: now)
-            var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: now)
-            if let policy = checked.policy { client.policy = policy }
-            client.owner = owner
-            switch try await installation.clients.change(former, to: client, logo: image) {
-            case .updated:
-                review.warn(of: draft, policy: client.policy)
-                let changed = try await installation.client(argument.clientID)
-                let document = ClientDocument(
-                    ClientRecord(
-                        changed, developer: try await installation.developer(of: changed),
-                        secrets: try await installation.store.clientSecrets(of: changed.id)))
-                if options.json { return try Output.json(document) }
-                Output.line(document.words)
-            case .changedMeanwhile:
-                throw CommandFailure.temporary("the app was changed at the same time; try again")
-            case .notFound: throw CommandFailure.noClient(argument.clientID)
-            case .unknownScopes(let unknown): throw CommandFailure.unknownScopes(unknown)
-            }
+        try await options.withServer { server in
+            let former = try await server.client(argument)
+            let answer = try await server.change(.patch, argument.path, ifMatch: former.tag, members)
+            let record = try await server.record(of: argument, in: answer, options: ClientOptions.names)
+            let client = ClientOutput(record)
+            client.printWarnings()
+            if options.json { return try client.printJSON() }
+            Output.line(client.words)
         }
-    }
-
-    /// Returns the owner after the change: the named user, nil for an empty name, or the former owner.
-    private func owner(
-        after former: UserIdentifier?, in installation: Installation
-    ) async throws -> UserIdentifier? {
-        guard let developer else { return former }
-        guard !developer.isEmpty else { return nil }
-        return try await installation.user(developer).id
-    }
-
-    private func logoChange() throws -> LogoChange {
-        if removeLogo || registration.presentation.logo?.isEmpty == true { return .remove }
-        return try registration.presentation.logo.map { .replace(try Logo.encoded(from: $0)) } ?? .keep
     }
 }

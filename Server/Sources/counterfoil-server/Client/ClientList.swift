@@ -1,9 +1,6 @@
 public import ArgumentParser
-@_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 public import CounterfoilStore
-import Foundation
 
 struct ClientList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,9 +35,7 @@ struct ClientList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The maximum number of apps. (default: all)", valueName: "number"))
     var limit: Int?
 
-    @OptionGroup var options: AdministrationOptions
-
-    private static let page = 500
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard search.map({ ClientSearch($0) != nil }) ?? true else {
@@ -50,44 +45,24 @@ struct ClientList: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            var query = ClientQuery(search: search.flatMap { ClientSearch($0) }, state: state, order: sort)
-            if let developer { query.developer = try await installation.user(developer).id }
-            let isWhole = query == ClientQuery(order: sort)
-            var clients: [ListedClient] = []
-            repeat {
-                query.limit = min(Self.page, limit.map { $0 - clients.count } ?? Self.page)
-                let found = try await installation.store.clients(matching: query)
-                clients += found.clients
-                query.after = found.next
-            } while query.after != nil && clients.count < limit ?? .max
-            if options.json { return try Output.json(clients.map { ClientRecord($0.client, use: $0.use) }) }
+        let given = [("search", search), ("state", state?.rawValue), ("developer", developer)]
+        let filters = given.compactMap { name, value in
+            value.map { "&\(name)=\(AdministrationOperation.segment($0))" }
+        }
+        try await options.withServer { server in
+            let clients = try await server.items(
+                of: "/clients", filter: "&sort=\(sort.rawValue)" + filters.joined(), atMost: limit,
+                options: ["developer": "--developer"])
+            if options.json { return try Output.json(clients) }
             if clients.isEmpty {
-                return isWhole
+                return filters.isEmpty
                     ? Output.line("No app is registered. See: counterfoil-server app create --help")
                     : Output.note("No app matches.")
             }
-            for listed in clients { Output.line(Self.line(listed)) }
+            for client in clients { Output.line(ClientOutput(client).line) }
         }
-    }
-
-    private static func line(_ listed: ListedClient) -> String {
-        let client = listed.client
-        var line = "\(client.id)  \(client.type.rawValue)  \(client.displayName)"
-        if let status = client.statusWord { line += "  \(status)" }
-        if !client.pendingMachineScope.isEmpty { line += "  awaiting approval: \(client.pendingMachineScope)" }
-        if listed.use.lastUsedAt != nil { line += "  \(listed.use.words)" }
-        return line
     }
 }
 
 extension ClientQuery.State: ExpressibleByArgument {}
 extension ClientQuery.Order: ExpressibleByArgument {}
-
-extension ClientUse {
-    /// The use as text.
-    var words: String {
-        let number = "\(users.isExact ? "" : "more than ")\(users.number) user\(users.number == 1 ? "" : "s")"
-        return number + (lastUsedAt.map { ", last use on \(CalendarDay(of: $0))" } ?? ", never used")
-    }
-}

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CounterfoilServer
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options for the policy of a client: the requirements that it must meet, and the permissions that it has.
 struct ClientPolicyOptions: ParsableArguments {
@@ -70,24 +70,22 @@ struct ClientPolicyOptions: ParsableArguments {
         }
     }
 
-    /// Whether any option is given.
-    var hasChanges: Bool {
-        [pkce, requireState, requirePushedRequests, requireBoundTokens, webViews, minimumAuthentication]
-            .contains { $0 != nil }
-            || [firstParty, vouchedFor, isClaimedHTTPSVerified].contains { $0 != nil } || !machineScopes.isEmpty
-    }
-
-    /// Replaces the values of the given options in a draft.
-    func write(into draft: inout PolicyDraft) {
-        if let pkce { draft.pkce = pkce }
-        if let requireState { draft.requiresState = requireState == "true" }
-        if let requirePushedRequests { draft.requiresPushedRequests = requirePushedRequests == "true" }
-        if let requireBoundTokens { draft.requiresBoundTokens = requireBoundTokens == "true" }
-        if let webViews { draft.webViews = webViews }
-        if let minimumAuthentication { draft.minimumAuthentication = minimumAuthentication }
-        if !machineScopes.isEmpty { draft.machineScopes = machineScopes.names.filter { !$0.isEmpty } }
-        if let firstParty { draft.isFirstParty = firstParty }
-        if let vouchedFor { draft.isVouchedFor = vouchedFor }
-        if let isClaimedHTTPSVerified { draft.isClaimedHTTPSVerified = isClaimedHTTPSVerified }
+    /// Writes the given options into the body of a request.
+    func write(into members: inout [String: JSONValue]) {
+        for (name, value) in [
+            ("pkce", pkce), ("web_views", webViews), ("minimum_authentication", minimumAuthentication),
+        ] {
+            if let value { members[name] = .string(value) }
+        }
+        let flags = [
+            ("require_state", requireState.map { $0 == "true" }),
+            ("require_pushed_authorization_requests", requirePushedRequests.map { $0 == "true" }),
+            ("dpop_bound_access_tokens", requireBoundTokens.map { $0 == "true" }), ("first_party", firstParty),
+            ("vouched_for", vouchedFor), ("claimed_https_verified", isClaimedHTTPSVerified),
+        ]
+        for (name, flag) in flags {
+            if let flag { members[name] = .boolean(flag) }
+        }
+        if !machineScopes.isEmpty { members["machine_scope"] = .string(machineScopes.text) }
     }
 }

@@ -1,5 +1,9 @@
 import ArgumentParser
+import CounterfoilPages
 import CounterfoilServer
+import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import Foundation
 
 /// The options of `app create` and `app edit` for what users see of a client: its publisher, text, links and logo.
 struct ClientPresentationOptions: ParsableArguments {
@@ -22,14 +26,22 @@ struct ClientPresentationOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("Its logo, a PNG or JPEG file.", valueName: "file"))
     var logo: String?
 
-    /// Whether any option is given.
-    var hasChanges: Bool { [publisher, consentText, privacyURI, termsURI, logo].contains { $0 != nil } }
+    /// Writes the given options into the body of a request; fails the command if a file cannot be used.
+    func write(into members: inout [String: JSONValue]) throws {
+        for (name, value) in [("publisher", publisher), ("policy_uri", privacyURI), ("tos_uri", termsURI)] {
+            if let value { members[name] = .string(value) }
+        }
+        if let consentText {
+            members["consent_text"] = .string(consentText.isEmpty ? "" : try InputFile.text(at: consentText))
+        }
+        if let logo { members["logo_image"] = logo.isEmpty ? .null : .string(try Self.image(at: logo)) }
+    }
 
-    /// Replaces the values of the given options in a draft, except the logo, which a draft does not contain.
-    func write(into draft: inout ClientDraft) throws {
-        if let publisher { draft.publisher = publisher }
-        if let consentText { draft.consentText = consentText.isEmpty ? "" : try InputFile.text(at: consentText) }
-        if let privacyURI { draft.privacyURI = privacyURI }
-        if let termsURI { draft.termsURI = termsURI }
+    /// Returns the image in a file in base64, scaled to the size of a logo, so that it fits into a request.
+    private static func image(at path: String) throws(CommandFailure) -> String {
+        let upload = try InputFile.bytes(at: path, limit: LogoEncoder.uploadLimit)
+        do { return Data(try ContentFormats.standard.logo(upload).bytes).base64EncodedString() } catch {
+            throw .refused("--logo: \(Localizer.english(error.text))")
+        }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options that determine which requests of a client are accepted: its redirect URIs, scopes and keys.
 struct ClientRequestOptions: ParsableArguments {
@@ -66,31 +65,34 @@ struct ClientRequestOptions: ParsableArguments {
             valueName: "file.json"))
     var jwks: String?
 
-    /// Whether any option is given.
-    var hasChanges: Bool {
-        [backchannelLogoutURI, jwks].contains { $0 != nil }
-            || [
-                redirectURIs, legacyRedirectURIs, scopes.names, optionalScopes.names, testers, origins, appleApps,
-                androidApps,
-                postLogoutRedirectURIs,
-            ].contains { !$0.isEmpty }
+    /// Writes the given options into the body of a request; fails the command if the file with keys cannot be used.
+    ///
+    /// A given list replaces the whole list.
+    func write(into members: inout [String: JSONValue]) throws {
+        for (name, values) in [
+            ("redirect_uris", redirectURIs + legacyRedirectURIs), ("accepted_redirect_uris", legacyRedirectURIs),
+            ("testers", testers), ("origins", origins), ("apple_apps", appleApps), ("android_apps", androidApps),
+            ("post_logout_redirect_uris", postLogoutRedirectURIs),
+        ] where !values.isEmpty {
+            members[name] = .array(values.filter { !$0.isEmpty }.map { .string($0) })
+        }
+        for (name, scopes) in [("scope", scopes), ("optional_scope", optionalScopes)] where !scopes.isEmpty {
+            members[name] = .string(scopes.text)
+        }
+        if let backchannelLogoutURI { members["backchannel_logout_uri"] = .string(backchannelLogoutURI) }
+        if let jwks { members["jwks"] = jwks.isEmpty ? .null : .object(try Self.keys(at: jwks)) }
     }
 
-    /// Replaces the values of the given options in a draft; a given list replaces the whole list.
-    func write(into draft: inout ClientDraft) throws {
-        func replace(_ list: inout [String], by values: [String]) {
-            if !values.isEmpty { list = values.filter { !$0.isEmpty } }
+    /// Returns the JSON Web Key Set in a file.
+    private static func keys(at path: String) throws -> [String: JSONValue] {
+        let text = try InputFile.keys(at: path)
+        do { return try JSONReader.object(Array(text.utf8)) } catch {
+            throw CommandFailure.refused("--jwks: \(Localizer.english(ClientProblem.Reason.notAKeySet.text))")
         }
-        replace(&draft.redirectURIs, by: redirectURIs + legacyRedirectURIs)
-        draft.acceptedRedirectURIs.formUnion(legacyRedirectURIs)
-        replace(&draft.scopes, by: scopes.names)
-        replace(&draft.optionalScopes, by: optionalScopes.names)
-        replace(&draft.testers, by: testers)
-        replace(&draft.origins, by: origins)
-        replace(&draft.appleApps, by: appleApps)
-        replace(&draft.androidApps, by: androidApps)
-        if let jwks { draft.keys = jwks.isEmpty ? "" : try InputFile.keys(at: jwks) }
-        replace(&draft.postLogoutRedirectURIs, by: postLogoutRedirectURIs)
-        if let backchannelLogoutURI { draft.backchannelLogoutURI = backchannelLogoutURI }
     }
+}
+
+extension [ScopeNames] {
+    /// The names as one text; empty if an empty value clears the list.
+    var text: String { names.filter { !$0.isEmpty }.joined(separator: " ") }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CounterfoilStore
+import HTTPTypes
 
 struct ClientResume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,12 +15,17 @@ struct ClientResume: AsyncParsableCommand {
 
     @OptionGroup var argument: ClientArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            try await installation.decide(
-                .resume, on: argument, json: options.json, done: "Resumed", otherwise: "is not suspended")
+        try await options.withServer { server in
+            if let former = try await server.record(at: argument.path), former.record("suspension") == nil {
+                throw CommandFailure.refused("the app \(ClientOutput(former).id) is not suspended")
+            }
+            let client = try await server.change(.post, argument.path + "/resume")
+                .record(missing: .noClient(argument.clientID))
+            if options.json { return try Output.json(client) }
+            Output.line("Resumed the app \(ClientOutput(client).title).")
         }
     }
 }

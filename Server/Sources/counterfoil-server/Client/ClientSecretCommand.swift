@@ -1,9 +1,8 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ClientSecretCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +26,7 @@ struct ClientSecretCommand: AsyncParsableCommand {
             "Delete a secret: oldest, or the start of its id as printed by app show.", valueName: "secret"))
     var remove: String?
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard remove.map({ $0.utf8.count >= 4 }) ?? true else {
@@ -37,50 +36,29 @@ struct ClientSecretCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let client = try await installation.client(argument.clientID)
-            guard client.isConfidential else {
-                throw CommandFailure.refused(
-                    "an app of the type \(client.type.rawValue) has no secret, because a secret in every copy of a "
-                        + "program is not secret")
-            }
-            guard client.keys == nil || remove != nil else {
-                throw CommandFailure.refused(
-                    "the app authenticates with its keys, so a secret would be ignored; remove the keys first with: "
-                        + "counterfoil-server app edit \(client.id) --jwks \"\"")
-            }
-            if let remove {
-                try await end(remove, of: client, in: installation)
-            } else {
-                try await add(to: client, in: installation)
-            }
+        try await options.withServer { server in
+            if let remove { try await end(remove, by: server) } else { try await add(by: server) }
         }
     }
 
-    private func add(to client: RegisteredClient, in installation: Installation) async throws {
-        let (outcome, secret, _) = try await installation.clients.addSecret(to: client.id)
-        switch outcome {
-        case .added:
-            guard options.json else {
-                Output.line("client_secret: \(secret.exposed)")
-                return Output.note("The client secret is shown only once. Store it where only the app can read it.")
-            }
-            try Output.json(["client_id": client.id.rawValue, "client_secret": secret.exposed])
-        case .tooMany:
+    private func add(by server: any AdministrationTransport) async throws {
+        let answer = try await server.create(argument.path + "/secrets")
+        guard !answer.isProblem("too-many-secrets") else {
             throw CommandFailure.refused(
                 "the app already has \(ClientSecretRecord.limit) secrets; delete one first with: "
-                    + "counterfoil-server app secret \(client.id) --remove oldest")
-        case .clientDeleted:
-            throw CommandFailure.noClient(argument.clientID)
+                    + "counterfoil-server app secret \(argument.clientID.visible) --remove oldest")
         }
+        let secret = try await server.record(of: argument, in: answer)
+        if options.json { return try Output.json(secret) }
+        Output.line("client_secret: \(secret.text("client_secret") ?? "")".visible)
+        Output.note("The client secret is shown only once. Store it where only the app can read it.")
     }
 
-    private func end(_ which: String, of client: RegisteredClient, in installation: Installation) async throws {
-        let secrets = try await installation.store.clientSecrets(of: client.id)
-        let chosen =
-            which == "oldest"
-            ? Array(secrets.prefix(1)) : secrets.filter { $0.shortID.hasPrefix(which.lowercased()) }
-        guard let secret = chosen.first else {
+    private func end(_ which: String, by server: any AdministrationTransport) async throws {
+        let client = try await server.client(argument)
+        let secrets = client.records("client_secrets").compactMap { $0.text("id") }
+        let chosen = which == "oldest" ? Array(secrets.prefix(1)) : secrets.filter { $0.hasPrefix(which.lowercased()) }
+        guard let id = chosen.first else {
             throw CommandFailure.refused(
                 secrets.isEmpty
                     ? "the app has no secret" : "no secret of the app has an id that starts with \(which)")
@@ -89,26 +67,14 @@ struct ClientSecretCommand: AsyncParsableCommand {
             throw CommandFailure.refused(
                 "more than one secret has an id that starts with \(which); give more digits")
         }
-        guard try await installation.clients.remove(secret) else {
-            throw CommandFailure.temporary(
-                "another command has just deleted this secret; see: counterfoil-server app show")
-        }
+        try await server.change(.delete, argument.path + "/secrets/" + AdministrationOperation.segment(id)).accepted(
+            missing: .temporary("another command has just deleted this secret; see: counterfoil-server app show"))
         let left = secrets.count - 1
         if options.json {
-            return try Output.json(Ended(id: secret.shortID, secretsLeft: left))
+            return try Output.json(AdministrationRecord(["id": .string(id), "secrets_left": .integer(Int64(left))]))
         }
         Output.line(
-            "Deleted the secret \(secret.shortID) of \(client.displayName); "
+            "Deleted the secret \(id.visible) of \(ClientOutput(client).name); "
                 + (left == 0 ? "the app has no secret left and cannot authenticate." : "\(left) left."))
-    }
-
-    private struct Ended: Encodable {
-        let id: String
-        let secretsLeft: Int
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case secretsLeft = "secrets_left"
-        }
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ClientSuspend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +24,7 @@ struct ClientSuspend: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The reason, 1 to 500 characters on one line.", valueName: "text"))
     var reason: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard ClientSuspension.reason(reason) != nil else {
@@ -31,11 +33,15 @@ struct ClientSuspend: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let reason = ClientSuspension.reason(reason) else { return }
-        try await options.withInstallation(creating: false) { installation in
-            try await installation.decide(
-                .suspend(reason: reason), on: argument, json: options.json, done: "Suspended",
-                otherwise: "is suspended already")
+        try await options.withServer { server in
+            let answer = try await server.change(.post, argument.path + "/suspend", ["reason": .string(reason)])
+            guard !answer.isProblem("suspended-already") else {
+                throw CommandFailure.refused("the app \(argument.clientID.visible) is suspended already")
+            }
+            let client = try answer.record(
+                options: ["reason": "--reason"], missing: .noClient(argument.clientID))
+            if options.json { return try Output.json(client) }
+            Output.line("Suspended the app \(ClientOutput(client).title).")
         }
     }
 }

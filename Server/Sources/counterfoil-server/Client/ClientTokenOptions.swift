@@ -1,5 +1,5 @@
 import ArgumentParser
-import CounterfoilServer
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options for the lifetimes, rotation and contents of a client's tokens.
 struct ClientTokenOptions: ParsableArguments {
@@ -58,25 +58,46 @@ struct ClientTokenOptions: ParsableArguments {
             valueName: "type"))
     var subjectType: String?
 
-    /// Whether any option is given.
-    var hasChanges: Bool {
+    /// The options that are numbers of seconds, by the members that they become; an empty value is the default.
+    private var numbers: [(option: String, member: String, value: String?)] {
         [
-            refreshTokens, rotateRefreshTokens, refreshGracePeriod, refreshIdleLifetime, refreshLifetime,
-            accessTokenLifetime, idTokenLifetime, idTokenAlgorithm, userClaimsInIDToken, subjectType,
-        ].contains { $0 != nil }
+            ("--refresh-grace-period", "refresh_grace_period", refreshGracePeriod),
+            ("--refresh-idle-lifetime", "refresh_idle_lifetime", refreshIdleLifetime),
+            ("--refresh-lifetime", "refresh_lifetime", refreshLifetime),
+            ("--access-token-lifetime", "access_token_lifetime", accessTokenLifetime),
+            ("--id-token-lifetime", "id_token_lifetime", idTokenLifetime),
+        ]
     }
 
-    /// Replaces the values of the given options in a draft.
-    func write(into draft: inout PolicyDraft) {
-        if let refreshTokens { draft.refreshTokens = refreshTokens }
-        if let rotateRefreshTokens { draft.rotatesRefreshTokens = rotateRefreshTokens }
-        if let refreshGracePeriod { draft.refreshGracePeriod = refreshGracePeriod }
-        if let refreshIdleLifetime { draft.refreshIdleLifetime = refreshIdleLifetime }
-        if let refreshLifetime { draft.refreshLifetime = refreshLifetime }
-        if let accessTokenLifetime { draft.accessTokenLifetime = accessTokenLifetime }
-        if let idTokenLifetime { draft.idTokenLifetime = idTokenLifetime }
-        if let idTokenAlgorithm { draft.idTokenAlgorithm = idTokenAlgorithm }
-        if let userClaimsInIDToken { draft.userClaimsInIDToken = userClaimsInIDToken }
-        if let subjectType { draft.subjectType = subjectType }
+    func validate() throws {
+        for (option, _, value) in numbers {
+            guard value.map({ $0.isEmpty || Int64($0) != nil }) ?? true else {
+                throw ValidationError("\(option) must be a number of seconds.")
+            }
+        }
+        guard rotateRefreshTokens.map(["true", "false", ""].contains) ?? true else {
+            throw ValidationError("--rotate-refresh-tokens must be true, false or empty.")
+        }
+        guard userClaimsInIDToken.map(["true", "false"].contains) ?? true else {
+            throw ValidationError("--user-claims-in-id-token must be true or false.")
+        }
+    }
+
+    /// Writes the given options into the body of a request.
+    func write(into members: inout [String: JSONValue]) {
+        for (name, value) in [
+            ("refresh_tokens", refreshTokens), ("id_token_signed_response_alg", idTokenAlgorithm),
+            ("subject_type", subjectType),
+        ] {
+            if let value { members[name] = .string(value) }
+        }
+        for (_, name, value) in numbers {
+            if let value { members[name] = Int64(value).map { .integer($0) } ?? .null }
+        }
+        if let rotateRefreshTokens {
+            members["rotate_refresh_tokens"] =
+                rotateRefreshTokens.isEmpty ? .null : .boolean(rotateRefreshTokens == "true")
+        }
+        if let userClaimsInIDToken { members["user_claims_in_id_token"] = .boolean(userClaimsInIDToken == "true") }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CounterfoilServer
 import CounterfoilWeb
 import Foundation
+import HTTPTypes
 
 /// The command `doctor`, which checks an installation and changes nothing.
 struct DoctorCommand: AsyncParsableCommand {
@@ -18,6 +19,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
             With --tls-authority, the certificate of the server can come from a private authority.
 
+            With --remote, a running server checks itself, without the limits of its process, its clock, and changes of \
+            its settings file.
+
             Example:
               sudo -u counterfoil counterfoil-server doctor --data-dir /var/lib/counterfoil
 
@@ -25,7 +29,7 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     @Option(
         name: .long,
@@ -45,9 +49,20 @@ struct DoctorCommand: AsyncParsableCommand {
         guard clockFrom.map({ $0.hasPrefix("https://") }) ?? true else {
             throw ValidationError("--clock-from must be an https URL.")
         }
+        guard !options.remote.isGiven || (tlsAuthority == nil && clockFrom == nil) else {
+            throw ValidationError(
+                "With --remote, the server checks itself, so --tls-authority and --clock-from cannot be combined with it."
+            )
+        }
     }
 
     func run() async throws {
+        guard !options.remote.isGiven else {
+            return try await options.withServer { server in
+                let found = try await server.items(of: "/server/findings")
+                try report(found + (try await checks(by: server)))
+            }
+        }
         let location = options.location
         let sources = try SettingSources(naming: location.settingsFile)
         let storeLocation = try location.storeLocation
@@ -64,7 +79,22 @@ struct DoctorCommand: AsyncParsableCommand {
             await findings.check(database: database, trusting: authorities)
         }
         await findings.checkClock(with: clockFrom, trusting: authorities)
-        try report(findings)
+        try report(try findings.all.map { try AdministrationRecord(of: $0) })
+    }
+
+    /// The number of requests in which the command waits for the checks that take long.
+    private static let attempts = 6
+
+    /// Lets the server check what takes long, of which one check runs at a time, and waits for the findings.
+    private func checks(by server: any AdministrationTransport) async throws -> [AdministrationRecord] {
+        for _ in 1..<Self.attempts {
+            let answer = try await server.change(.post, "/server/checks")
+            guard answer.status == .conflict, let seconds = answer.fields[.retryAfter].flatMap(Int.init),
+                (1...60).contains(seconds)
+            else { return try answer.record().records("items") }
+            try await Task.sleep(for: .seconds(seconds))
+        }
+        return try await server.change(.post, "/server/checks").record().records("items")
     }
 
     private func authorities() throws -> OutboundAuthorities {
@@ -76,16 +106,17 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func report(_ findings: ServerFindings) throws {
-        let (faults, notes) = (findings.count(.fault), findings.count(.advice))
+    private func report(_ findings: [AdministrationRecord]) throws {
+        func count(_ weight: ServerFinding.Weight) -> Int { findings.count { $0.text("weight") == weight.rawValue } }
+        let (faults, notes) = (count(.fault), count(.advice))
         if options.json {
             struct Report: Encodable {
-                let findings: [ServerFinding]
+                let findings: [AdministrationRecord]
                 let faults: Int
             }
-            try Output.json(Report(findings: findings.all, faults: faults))
+            try Output.json(Report(findings: findings, faults: faults))
         } else {
-            for line in findings.all.flatMap(\.lines) { Output.line(line) }
+            for line in findings.flatMap(FindingOutput.lines) { Output.line(line) }
             Output.line("")
             Output.line("\(Self.count(faults, "fault")), \(Self.count(notes, "note"))")
         }

@@ -1,15 +1,19 @@
 import CounterfoilServer
 
-extension ServerFinding {
-    /// The lines of the finding in text output.
-    var lines: [String] {
+/// The findings of `doctor` in text output.
+enum FindingOutput {
+    /// Returns a finding as lines.
+    static func lines(of finding: AdministrationRecord) -> [String] {
+        func shown(_ name: String) -> String? {
+            finding.text(name).map { String(VisibleText(of: $0.unicodeScalars.prefix(4000)).scalars) }
+        }
         let word =
-            switch weight {
+            switch finding.text("weight").flatMap(ServerFinding.Weight.init) {
             case .sound: "ok     "
-            case .advice: "note   "
+            case .advice, nil: "note   "
             case .fault: "FAULT  "
             }
-        return [word + text] + (mend.map { ["       → \($0)"] } ?? [])
+        return [word + (shown("text") ?? "")] + (shown("mend").map { ["       → \($0)"] } ?? [])
     }
 }
 
@@ -18,9 +22,6 @@ struct ServerFindings {
     private(set) var all: [ServerFinding] = []
     /// The settings of the file that the command names; nil without one.
     var settings: RecordedSettings?
-
-    /// The number of findings with a weight.
-    func count(_ weight: ServerFinding.Weight) -> Int { all.count { $0.weight == weight } }
 
     mutating func sound(_ topic: String, _ text: String) { all.append(ServerFinding(.sound, topic, text)) }
 

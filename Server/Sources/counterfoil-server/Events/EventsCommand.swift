@@ -1,7 +1,9 @@
 import ArgumentParser
+import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
+import HTTPTypes
 import UnixSignals
 
 /// `events`: prints the events of the audit log for programs.
@@ -25,8 +27,8 @@ struct EventsCommand: AsyncParsableCommand {
             """
     )
 
-    /// The time for which one look waits for events.
-    private static let wait = Duration.seconds(30)
+    /// The seconds for which a request waits for events, by which it ends within the time limit of requests.
+    private static let wait = 3
 
     @Flag(name: .long, help: "Wait for new events, and print them.")
     var follow = false
@@ -41,6 +43,8 @@ struct EventsCommand: AsyncParsableCommand {
 
     @OptionGroup var location: InstallationOption
 
+    @OptionGroup(title: "Another machine") var remote: RemoteOptions
+
     func validate() throws {
         guard since == nil || after == nil else { throw ValidationError("--since and --after exclude each other.") }
         guard after ?? 0 >= 0 else { throw ValidationError("--after must be the cursor of an event.") }
@@ -53,58 +57,74 @@ struct EventsCommand: AsyncParsableCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         // A closed output is an error of a write, and not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
-        try await location.withInstallation(creating: false) { installation in
+        try await remote.withTransport(on: location, creating: false) { server in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for await _ in signals { return }
                 }
-                group.addTask { try await print(installation) }
+                group.addTask { try await print(from: server) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         }
     }
 
-    private func print(_ installation: Installation) async throws {
-        let reader = installation.events
-        var cursor = try await start(in: installation)
-        let end = try await reader.end()
-        guard cursor <= end else {
-            throw CommandFailure.refused(
-                "--after: no event has the cursor \(cursor) yet; the last one is \(end). After a restore from a copy, "
-                    + "begin with --since")
-        }
+    private func print(from server: any AdministrationTransport) async throws {
+        var start = try beginning()
         var isInterrupted = false
         while !Task.isCancelled {
             do {
-                let page = try await reader.read(
-                    after: cursor, types: Set(types.types), limit: EventReader.page,
-                    waiting: follow ? Self.wait : .zero)
-                if page.missedThrough != nil {
-                    Output.note("Events before the next one were deleted from the audit log.")
-                }
-                let lines = Data(try page.lines)
-                do { try FileHandle.standardOutput.write(contentsOf: lines) } catch { return }
-                cursor = page.cursor
+                let page = try await page(after: start, of: server)
+                if page.hasMissed { Output.note("Events before the next one were deleted from the audit log.") }
+                do { try FileHandle.standardOutput.write(contentsOf: page.lines) } catch { return }
+                start = ("after", page.cursor)
                 isInterrupted = false
                 if !follow, !page.hasMore { return }
-            } catch is CancellationError {
-                return
-            } catch StoreFault.unavailable(let reason) where follow {
-                // Another look reads everything that this one has not.
-                if !isInterrupted { Output.note("The store is unavailable; waiting for it: \(reason)") }
+            } catch let failure as CommandFailure where follow && failure.isTemporary {
+                // Another request reads everything that this one has not.
+                if !isInterrupted { Output.note("No events can be read; waiting for them: \(failure.message)") }
                 isInterrupted = true
                 try? await Task.sleep(for: .seconds(1))
-            }
+            } catch is CancellationError { return }
         }
     }
 
-    private func start(in installation: Installation) async throws -> Int {
-        if let after { return after }
-        guard let since else { return follow ? try await installation.events.end() : 0 }
-        guard let time = Moment.parse(since, at: installation.store.now(), in: .current) else {
+    /// The position at which the command begins, as a parameter of the API.
+    private func beginning() throws -> (name: String, value: String) {
+        if let after { return ("after", String(after)) }
+        guard let since else { return ("after", follow ? "end" : "0") }
+        guard let time = Moment.parse(since, at: Date(), in: .current) else {
             throw CommandFailure.usage("--since must be \(Moment.searchForms).")
         }
-        return try await installation.events.cursor(since: time)
+        return ("since", Moment.text(time))
+    }
+
+    /// The events of one request, as lines.
+    private struct Page {
+        let lines: Data
+        let cursor: String
+        let hasMore: Bool
+        let hasMissed: Bool
+    }
+
+    private func page(
+        after start: (name: String, value: String), of server: any AdministrationTransport
+    ) async throws -> Page {
+        var query = FormParameters([start.name: start.value])
+        if !types.types.isEmpty { query.append("types", types.types.joined(separator: " ")) }
+        if follow { query.append("wait", String(Self.wait)) }
+        let answer = try await server.send(.get, "/events?" + query.encoded, fields: [:], body: [])
+        try answer.accepted(options: ["after": "--after", "since": "--since", "types": "--type"])
+        func field(_ name: HTTPField.Name?) -> String? { name.flatMap { answer.fields[$0] } }
+        // The cursor becomes a part of a URL, and the lines go to a terminal.
+        guard let cursor = field(EventFields.cursor).flatMap({ Int($0) }) else {
+            throw CommandFailure.refused("the answer of the server has no cursor; is the URL that of the server?")
+        }
+        let lines = try answer.body.split(separator: UInt8(ascii: "\n")).reduce(into: Data()) { lines, line in
+            lines += try Output.encoded(JSONValue.object(try JSONReader.object(Array(line)))) + [UInt8(ascii: "\n")]
+        }
+        return Page(
+            lines: lines, cursor: String(cursor), hasMore: field(EventFields.more) == "true",
+            hasMissed: field(EventFields.missedThrough) != nil)
     }
 }

@@ -35,16 +35,6 @@ struct Installation {
             store, serverKey: serverKey, at: store.now(), recording: { [self] in event($0, detail: $1) })
     }
 
-    /// Creates the event of a change of the ways in of a user, with the notice to the user.
-    ///
-    /// The mail is queued unless the server that last ran on the store has no mail. A server sends it within a day, and
-    /// it is deleted after that.
-    func event(of change: AccountChange, to user: User) async throws -> AuditEvent {
-        let event = event(change.kind, user: user.id, detail: change.detail).named(change.action)
-        return event.notifying(
-            by: try await mails?.notice(of: change, to: user, from: nil, in: .standard, now: event.at))
-    }
-
     /// The queue of mails; nil if the server that last ran on the store has no mail.
     var mails: MailQueue? {
         guard let issuer, recorded.sendsMail != false else { return nil }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import Foundation
 
 struct KeyList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,25 +19,35 @@ struct KeyList: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let keys = try await installation.signingKeyUses(at: installation.store.now()).map(KeyDocument.init)
-            let serverKeys = try await ServerKeyState.all(of: installation)
-            if options.json { return try Output.json(Report(signingKeys: keys, serverKeys: serverKeys)) }
-            if keys.isEmpty {
-                Output.line("There are no signing keys yet. The first start of the server creates them.")
+        guard !options.remote.isGiven else {
+            return try await options.withServer { server in
+                let states = try await server.items(of: "/server-keys").map { try $0.decoded(as: ServerKeyState.self) }
+                try print(try await server.signingKeys(), serverKeys: states)
             }
-            for key in keys { Output.line(key.words) }
-            Output.line("")
-            Output.line("Server keys:")
-            for line in serverKeys.flatMap(\.lines) { Output.line(line) }
+        }
+        // The settings of this machine say when a server key was the first one.
+        try await options.location.withInstallation(creating: false) { installation in
+            let keys = try await LocalTransport(installation).signingKeys()
+            try print(keys, serverKeys: try await ServerKeyState.all(of: installation))
         }
     }
 
+    private func print(_ keys: [AdministrationRecord], serverKeys: [ServerKeyState]) throws {
+        if options.json { return try Output.json(Report(signingKeys: keys, serverKeys: serverKeys)) }
+        if keys.isEmpty {
+            Output.line("There are no signing keys yet. The first start of the server creates them.")
+        }
+        for key in keys { Output.line(KeyOutput.line(key)) }
+        Output.line("")
+        Output.line("Server keys:")
+        for line in serverKeys.flatMap(\.lines) { Output.line(line) }
+    }
+
     private struct Report: Encodable {
-        let signingKeys: [KeyDocument]
+        let signingKeys: [AdministrationRecord]
         let serverKeys: [ServerKeyState]
 
         private enum CodingKeys: String, CodingKey {

@@ -1,9 +1,6 @@
 public import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
-public import CounterfoilTokens
-import Foundation
+@_spi(Counterfoil) public import CounterfoilTokens
 
 struct KeyRotate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,42 +33,37 @@ struct KeyRotate: AsyncParsableCommand {
     @Flag(name: .long, help: "Sign with the new key immediately, and delete the previous keys.")
     var withdraw = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let administration = installation.administration
-            var made: [SealedSigningKey] = []
-            let known = try await installation.store.signingKeys()
-            let kept = KeyRing.algorithms.filter { algorithm in
-                KeyRing.algorithmsFromStart.contains(algorithm) || known.contains { $0.algorithm == algorithm }
-            }
-            for algorithm in algorithm.map({ [$0] }) ?? kept {
-                let key: SealedSigningKey?
-                do {
-                    key = try await administration.rotate(algorithm, now || withdraw ? .atOnce : .afterNotice)
-                } catch let refusal as KeyRing.Refusal {
-                    throw CommandFailure.refused("\(refusal)")
+        try await options.withServer { server in
+            let former = try await server.signingKeys()
+            var body: [String: JSONValue] = ["now": .boolean(now || withdraw)]
+            if let algorithm { body["algorithm"] = .string(algorithm.rawValue) }
+            let keys = try await server.create(KeyOutput.path + "/rotation", body).record().records("items")
+            let rotated = Set(keys.compactMap { $0.text("algorithm") })
+            if withdraw {
+                for key in former {
+                    guard let id = key.text("kid"), rotated.contains(key.text("algorithm") ?? "") else { continue }
+                    _ = try await server.withdrawSigningKey(id)
                 }
-                guard let key else { throw CommandFailure.rotatedMeanwhile(algorithm) }
-                if withdraw {
-                    for key in known where key.algorithm == algorithm { _ = try await administration.withdraw(key.id) }
-                }
-                made.append(key)
             }
-            let uses = try await installation.signingKeyUses(at: administration.time)
-            let documents = uses.filter { use in made.contains { $0.id == use.key.id } }.map(KeyDocument.init)
-            if options.json { return try Output.json(documents) }
-            for key in documents { Output.line(key.words) }
-            guard !now, !withdraw, let first = documents.first else { return }
-            Output.note("The new keys are published now and sign tokens from \(first.signsFrom).")
+            try print(keys)
+            // Without an algorithm, the server rotates the others although one has just been rotated.
+            let missed = Set(former.compactMap { $0.text("algorithm") }).subtracting(rotated).sorted()
+            if algorithm == nil, let missed = missed.first {
+                throw CommandFailure.temporary(
+                    "another command has just rotated the key of \(DisplayName(missed)); see: counterfoil-server key list"
+                )
+            }
         }
     }
-}
 
-extension CommandFailure {
-    static func rotatedMeanwhile(_ algorithm: SigningAlgorithm) -> CommandFailure {
-        .temporary("another command has just rotated the key of \(algorithm); see: counterfoil-server key list")
+    private func print(_ keys: [AdministrationRecord]) throws {
+        if options.json { return try Output.json(keys) }
+        for key in keys { Output.line(KeyOutput.line(key)) }
+        guard !now, !withdraw, let first = keys.first?.text("signs_from") else { return }
+        Output.note("The new keys are published now and sign tokens from \(DisplayName(first)).")
     }
 }
 

@@ -1,7 +1,5 @@
 import ArgumentParser
 import CounterfoilServer
-import CounterfoilStore
-import CounterfoilTokens
 
 struct KeyWithdraw: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,13 +21,13 @@ struct KeyWithdraw: AsyncParsableCommand {
     @Argument(help: "The key identifier as printed by list, or its first 4 characters or more.")
     var id: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     /// The output of the command.
     private struct Report: Encodable {
-        let withdrawn: KeyDocument
+        let withdrawn: AdministrationRecord
         /// The key that signs in its place; nil if another one did already.
-        let successor: KeyDocument?
+        let successor: AdministrationRecord?
     }
 
     func validate() throws {
@@ -39,41 +37,44 @@ struct KeyWithdraw: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let administration = installation.administration
-            let use = try chosen(among: try await installation.signingKeyUses(at: administration.time))
-            let outcome: KeyWithdrawal
-            do { outcome = try await administration.withdraw(use.key.id) } catch let refusal as KeyRing.Refusal {
-                throw CommandFailure.refused("\(refusal)")
-            }
-            guard case .withdrawn(let successor) = outcome else {
-                if outcome == .changedMeanwhile { throw CommandFailure.rotatedMeanwhile(use.key.algorithm) }
+        try await options.withServer { server in
+            let former = try await server.signingKeys()
+            let (id, key) = try chosen(among: former)
+            guard try await server.withdrawSigningKey(id) else {
                 throw CommandFailure.temporary("another command has just deleted this key")
             }
-            let uses = try await installation.signingKeyUses(at: administration.time)
-            let next = uses.first { $0.key.id == successor?.id }.map(KeyDocument.init)
-            let document = KeyDocument(use)
-            if options.json { return try Output.json(Report(withdrawn: document, successor: next)) }
-            Output.line("Withdrew the key \(document.words).")
-            if let next { Output.line("The new key signs: \(next.words)") }
-            if use.accessTokenSeconds > 0 {
+            let known = Set(former.compactMap { $0.text("kid") })
+            // The key can have signed the access token of this command, which then reads nothing more.
+            let left = try? await server.signingKeys()
+            let successor = left?.last {
+                $0.text("algorithm") == key.text("algorithm") && !known.contains($0.text("kid") ?? "")
+            }
+            if options.json { return try Output.json(Report(withdrawn: key, successor: successor)) }
+            Output.line("Withdrew the key \(KeyOutput.line(key)).")
+            if left == nil {
+                Output.note("note: the key that signs now could not be read; see it with: counterfoil-server key list")
+            }
+            if let successor { Output.line("The new key signs: \(KeyOutput.line(successor))") }
+            if let seconds = key.integer("access_token_seconds"), seconds > 0 {
                 Output.note(
-                    "Access tokens that would have been valid for up to \(use.accessTokenSeconds) seconds more are refused "
-                        + "now. Clients must refresh.")
+                    "Access tokens that would have been valid for up to \(seconds) seconds more are refused now. Clients "
+                        + "must refresh.")
             }
         }
     }
 
-    private func chosen(among uses: [SigningKeyUse]) throws -> SigningKeyUse {
-        let chosen = uses.filter { $0.key.id.rawValue.hasPrefix(id) }
-        guard let use = chosen.first else {
+    private func chosen(among keys: [AdministrationRecord]) throws -> (id: String, key: AdministrationRecord) {
+        let chosen = keys.compactMap { key in key.text("kid").map { (id: $0, key: key) } }
+            .filter { $0.id.hasPrefix(id) }
+        guard let first = chosen.first else {
             throw CommandFailure.refused(
-                "there is no signing key with an identifier that starts with \(id); see: counterfoil-server key list")
+                "there is no signing key with an identifier that starts with \(EscapedText(id)); see: counterfoil-server "
+                    + "key list")
         }
         guard chosen.count == 1 else {
             throw CommandFailure.refused(
-                "more than one signing key has an identifier that starts with \(id); give more characters")
+                "more than one signing key has an identifier that starts with \(EscapedText(id)); give more characters")
         }
-        return use
+        return first
     }
 }

@@ -3,55 +3,17 @@ import CounterfoilServer
 import CounterfoilStore
 import Foundation
 
-/// A kind of records that still needs a server key.
-struct ServerKeyNeed: Sendable, Hashable, Encodable {
-    /// The kinds of what a server key has made.
-    enum Kind: String, Encodable {
-        case signingKeys = "signing-keys"
-        case refreshTokens = "refresh-tokens"
-        /// Refresh tokens that clients use again although they got new ones.
-        case keptRefreshTokens = "kept-refresh-tokens"
-        case certificateAccount = "certificate-account"
-        case certificate
-        case identifierKeys = "identifier-keys"
-        case secondFactors = "second-factors"
-        /// The secrets of webhooks.
-        case webhooks
-        /// Forms on pages that are open, and mails and logout notifications of deleted users that wait.
-        case forms
-    }
-
-    let kind: Kind
-    /// The number of records; nil if the store has none.
-    let count: Int?
-    /// The time from which nothing of this kind needs the key; nil if a server must do something first.
-    let until: Date?
-    /// The last use of a kept refresh token; nil for other kinds.
-    var lastUsed: Date?
-
-    private enum CodingKeys: String, CodingKey {
-        case kind, count, until
-        case lastUsed = "last_used"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(kind, forKey: .kind)
-        try container.encodeIfPresent(count, forKey: .count)
-        try container.encodeIfPresent(until.map(Moment.text), forKey: .until)
-        try container.encodeIfPresent(lastUsed.map(Moment.text), forKey: .lastUsed)
-    }
-
+extension ServerKeyNeed {
     /// The records, the time until which they need the key, and a way to shorten it.
     var words: String {
         func counted(_ one: String) -> String { "\(count ?? 0) \(one)\(count == 1 ? "" : "s")" }
-        let limit = until.map { " until \(Moment.text($0)) at the latest" } ?? ""
+        let limit = until.map { " until \(DisplayName($0)) at the latest" } ?? ""
         return switch kind {
         case .signingKeys: counted("signing key") + limit + "; counterfoil-server key rotate shortens it to 27 hours"
         case .refreshTokens: counted("refresh token") + limit + ", each until its next use"
         case .keptRefreshTokens:
             "clients that ignore the refresh token of a response" + limit
-                + (lastUsed.map { "; the last time was \(Moment.text($0))" } ?? "")
+                + (lastUsed.map { "; the last time was \(DisplayName($0))" } ?? "")
         case .certificateAccount: "the account at the certificate authority, until its next order: certificate renew"
         case .certificate: "the key of the certificate, until a server starts"
         case .secondFactors:
@@ -63,43 +25,11 @@ struct ServerKeyNeed: Sendable, Hashable, Encodable {
     }
 }
 
-/// A server key, and what still needs it.
-struct ServerKeyState: Sendable, Hashable, Encodable {
-    enum State: String, Encodable {
-        /// The first key, which makes everything.
-        case current
-        /// A key that is accepted, and was the first one before.
-        case former
-        /// A key that is accepted, and that no server has used as the first one yet.
-        case next
-        /// A key that was the first one, and is not accepted any more although something needs it.
-        case missing
-    }
-
-    /// One of ``ServerKey/fingerprints``.
-    let fingerprint: String
-    let state: State
-    /// The last time at which it was the first key of a server; nil for the current key, and if it never was.
-    let firstUntil: Date?
-    let needs: [ServerKeyNeed]
-
-    private enum CodingKeys: String, CodingKey {
-        case fingerprint, state, needs
-        case firstUntil = "first_until"
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(fingerprint, forKey: .fingerprint)
-        try container.encode(state, forKey: .state)
-        try container.encodeIfPresent(firstUntil.map(Moment.text), forKey: .firstUntil)
-        try container.encode(needs, forKey: .needs)
-    }
-
+extension ServerKeyState {
     /// The lines of the key in text output.
     var lines: [String] {
-        let time = firstUntil.map { ", the first key until \(Moment.text($0))" } ?? ""
-        let line = "\(fingerprint)  \(state.rawValue)\(time)"
+        let time = firstUntil.map { ", the first key until \(DisplayName($0))" } ?? ""
+        let line = "\(DisplayName(fingerprint))  \(state.rawValue)\(time)"
         let needed = needs.map { "          needed by \($0.words)" }
         return switch state {
         case .current: [line]

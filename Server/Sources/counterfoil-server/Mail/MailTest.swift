@@ -1,8 +1,10 @@
 import ArgumentParser
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
+import HTTPTypes
 
 /// The command `mail test`, which sends a mail at once, without the queue.
 struct MailTest: AsyncParsableCommand {
@@ -25,15 +27,24 @@ struct MailTest: AsyncParsableCommand {
 
     @OptionGroup(visibility: .hidden) var options: ServeOptions
 
+    @OptionGroup(title: "Another machine") var remote: RemoteOptions
+
     func validate() throws {
         guard EmailAddress(address) != nil else {
             throw ValidationError("\(address) is not an email address, such as ada@example.com.")
         }
+        try remote.refuse(options)
     }
 
     func run() async throws {
-        let configuration = try options.configuration(ProcessInfo.processInfo.environment)
         guard let recipient = EmailAddress(address) else { return }
+        guard !remote.isGiven else {
+            return try await remote.withTransport(on: options.location, creating: false) { server in
+                let mail = try await server.change(.post, "/mail/test", ["email": .string(address)]).record()
+                report(recipient, "\(DisplayName(mail.text("mail") ?? ""))")
+            }
+        }
+        let configuration = try options.configuration(ProcessInfo.processInfo.environment)
         guard let post = try configuration.mail() else {
             throw CommandFailure.refused(
                 "email is not set up; set mail-sender, and mail-server or mail-program, in the settings of the server")
@@ -41,13 +52,17 @@ struct MailTest: AsyncParsableCommand {
         let (mail, outcome) = await post.sendTest(to: recipient, settings: configuration.settings, at: Date())
         switch outcome {
         case .accepted:
-            Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail.id).")
+            report(recipient, "\(mail.id)")
             await record()
         case .failed(let reason): throw CommandFailure.temporary("the mail was not sent: \(reason)")
         case .refused(let reason, let reply):
             throw CommandFailure.refused("the mail was \(reason): \(reply)")
         case .cancelled: throw CommandFailure.temporary("the mail was not sent")
         }
+    }
+
+    private func report(_ recipient: EmailAddress, _ mail: String) {
+        Output.line("The mail to \(recipient) was accepted. Its Message-ID begins with \(mail).")
     }
 
     /// Adds the event to the audit log.

@@ -1,9 +1,6 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct RegistrationTokenAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +22,7 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The days until the token expires, 1 to 3650.", valueName: "days"))
     var days = ServerAdministration.standardTokenDays
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard ServerAdministration.isTokenName(name) else {
@@ -35,14 +32,15 @@ struct RegistrationTokenAdd: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation { installation in
-            let (token, text) = try await installation.administration.addRegistrationToken(named: name, days: days)
-            let document = RegistrationTokenDocument(token, newText: text)
-            if options.json { return try Output.json(document) }
-            Output.line("token: \(text.exposed)")
+        let members: [String: JSONValue] = ["name": .string(name), "days": .integer(Int64(days))]
+        try await options.withServer(creating: true) { server in
+            let token = try await server.create("/registration-tokens", members)
+                .record(options: ["name": "the name", "days": "--days"])
+            if options.json { return try Output.json(token) }
+            Output.line("token: \(token.shown("token"))")
             Output.note(
-                "The token is shown only once. It expires at \(Moment.text(token.expiresAt)); to remove it earlier, "
-                    + "run: counterfoil-server registration-token remove \(token.shortID)")
+                "The token is shown only once. It expires at \(token.moment("expires_at")); to remove it earlier, run: "
+                    + "counterfoil-server registration-token remove \(token.shown("id"))")
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
 import Foundation
 
 struct RegistrationTokenList: AsyncParsableCommand {
@@ -11,18 +9,20 @@ struct RegistrationTokenList: AsyncParsableCommand {
         discussion: "Example:\n  counterfoil-server registration-token list --data-dir ./data"
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let tokens = try await installation.store.initialAccessTokens()
-            if options.json { return try Output.json(tokens.map { RegistrationTokenDocument($0) }) }
+        try await options.withServer { server in
+            let tokens = try await server.items(of: "/registration-tokens")
+            if options.json { return try Output.json(tokens) }
             if tokens.isEmpty {
                 return Output.line("There is no token. See: counterfoil-server registration-token add --help")
             }
             for token in tokens {
-                let end = token.expiresAt > installation.store.now() ? "expires" : "expired"
-                Output.line("\(token.shortID)  \(end) \(Moment.text(token.expiresAt))  \(DisplayName(token.name))")
+                let end = (token.integer("expires_at") ?? 0) > Int(Date().timeIntervalSince1970) ? "expires" : "expired"
+                Output.line(
+                    "\(token.shown("id"))  \(end) \(token.moment("expires_at"))  "
+                        + "\(DisplayName(token.text("name") ?? ""))")
             }
         }
     }

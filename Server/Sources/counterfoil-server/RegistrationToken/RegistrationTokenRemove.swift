@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct RegistrationTokenRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +17,7 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
     @Argument(help: "The id of the token as printed by list, or its first 4 digits or more.")
     var id: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard id.utf8.count >= 4 else {
@@ -27,22 +26,21 @@ struct RegistrationTokenRemove: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let chosen = try await installation.store.initialAccessTokens()
-                .filter { $0.shortID.hasPrefix(id.lowercased()) }
-            guard let token = chosen.first else {
-                throw CommandFailure.refused(
-                    "there is no token with an id that starts with \(id); see: counterfoil-server registration-token list"
-                )
-            }
+        let notFound = CommandFailure.refused(
+            "there is no token with an id that starts with \(EscapedText(id)); see: counterfoil-server "
+                + "registration-token list")
+        try await options.withServer { server in
+            let chosen = try await server.items(of: "/registration-tokens")
+                .filter { $0.text("id")?.hasPrefix(id.lowercased()) == true }
+            guard let token = chosen.first, let tokenID = token.text("id") else { throw notFound }
             guard chosen.count == 1 else {
-                throw CommandFailure.refused("more than one token has an id that starts with \(id); give more digits")
+                throw CommandFailure.refused(
+                    "more than one token has an id that starts with \(EscapedText(id)); give more digits")
             }
-            guard try await installation.administration.remove(token) else {
-                throw CommandFailure.temporary("another command has just removed this token")
-            }
-            if options.json { return try Output.json(RegistrationTokenDocument(token)) }
-            Output.line("Removed the token \(token.shortID), \(DisplayName(token.name)).")
+            let path = "/registration-tokens/" + AdministrationOperation.segment(tokenID)
+            try await server.change(.delete, path).accepted(missing: notFound)
+            if options.json { return try Output.json(token) }
+            Output.line("Removed the token \(token.shown("id")), \(DisplayName(token.text("name") ?? "")).")
         }
     }
 }

@@ -9,21 +9,28 @@ import Logging
 
 /// The operations of the administration API on the store of this machine.
 struct LocalTransport: AdministrationTransport {
+    private let installation: Installation
     private let operations: LocalAdministration
 
     init(_ installation: Installation) async throws {
+        self.installation = installation
         // Before the first start of a server, the issuer is in no rule, and in no answer that a command reads.
-        var settings = ServerSettings(issuer: try installation.issuer ?? Issuer("https://issuer.invalid"))
+        var settings =
+            try installation.recorded.ofMetadata
+            ?? ServerSettings(issuer: installation.issuer ?? Issuer("https://issuer.invalid"))
         settings.callbackOrigin = installation.callbackOrigin
         settings.plainSchemes = installation.plainSchemes
         settings.allowsDevelopmentRedirectURIs = installation.allowsDevelopmentRedirectURIs
+        settings.accessTokenLifetime = installation.recorded.accessTokenLifetime ?? settings.accessTokenLifetime
+        settings.idTokenLifetime = installation.recorded.idTokenLifetime ?? settings.idTokenLifetime
         let rules = ClientRules(
             issuer: installation.issuer, callbackOrigin: installation.callbackOrigin,
             plainSchemes: installation.plainSchemes,
             allowsDevelopment: installation.allowsDevelopmentRedirectURIs, formats: .standard)
         operations = try await LocalAdministration(
             on: installation.store, serverKey: installation.serverKey, settings: settings, pages: .console,
-            context: CommandContext(rules: rules, notices: installation.mails),
+            context: CommandContext(
+                rules: rules, notices: installation.mails, sendsMail: installation.recorded.sendsMail == true),
             logger: Logger(label: "counterfoil") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -34,4 +41,10 @@ struct LocalTransport: AdministrationTransport {
             return try await operations.answer(method, path, fields: fields, body: body)
         } catch let fault as StoreFault { throw CommandFailure(fault) }
     }
+
+    func userID(named username: Username) async throws -> String? {
+        try await installation.store.userID(named: username)?.rawValue
+    }
+
+    func finishRemovals() async throws { try await installation.finishRemovals() }
 }

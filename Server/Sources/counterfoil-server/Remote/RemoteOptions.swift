@@ -27,6 +27,17 @@ struct RemoteOptions: ParsableArguments {
         do { _ = try issuer } catch { throw ValidationError("--remote: \(error).") }
     }
 
+    /// Whether the command works on a server, and on nothing of this machine.
+    var isGiven: Bool { remote != nil }
+
+    /// Refuses options of `serve`, which are settings of this machine, together with `--remote`.
+    func refuse(_ options: ServeOptions) throws {
+        guard !isGiven || (options.texts.isEmpty && options.location.settingsFile == nil) else {
+            throw ValidationError(
+                "--remote uses the settings of the server, so options of serve cannot be combined with it.")
+        }
+    }
+
     private var issuer: Issuer? {
         get throws(Issuer.Refusal) { try remote.map { (text) throws(Issuer.Refusal) in try Issuer(text) } }
     }

@@ -1,9 +1,7 @@
 import ArgumentParser
 import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
-import Foundation
+import HTTPTypes
 
 /// The argument that names a registered API.
 struct ResourceArgument: ParsableArguments {
@@ -11,30 +9,18 @@ struct ResourceArgument: ParsableArguments {
     var uri: String
 }
 
-extension Installation {
-    /// Returns the API with a resource indicator; fails the command if there is none.
-    func resource(_ text: String) async throws -> RegisteredResource {
-        guard let indicator = try? Resource(text), let resource = try await store.resource(indicator) else {
-            throw CommandFailure.refused("there is no API with the URI \(text); see: counterfoil-server resource list")
-        }
-        return resource
+extension ResourceArgument {
+    var notFound: CommandFailure {
+        .refused("there is no API with the URI \(EscapedText(uri)); see: counterfoil-server resource list")
     }
 }
 
-extension CommandFailure {
-    static var deletedMeanwhile: CommandFailure { .temporary("another command has just deleted this API") }
-
-    /// Creates a failure with the problems of an API; a retry can help if another command was faster.
-    ///
-    /// - Parameter scope: The scopes that the command names.
-    static func refused(_ refusal: APIRefusal, _ scope: Scope) -> CommandFailure {
-        if refusal.problems.contains(where: { $0.field == nil }) {
-            return .temporary("the API was changed at the same time; try again")
+extension AdministrationTransport {
+    /// Reads an API; fails the command if there is none.
+    func api(_ argument: ResourceArgument) async throws -> (path: String, record: AdministrationRecord) {
+        guard let uri = try? Resource(argument.uri), let path = try await apiPaths()[uri] else {
+            throw argument.notFound
         }
-        let unknown = scope.tokens.filter { token in
-            refusal.problems.contains(APIDraft.FieldProblem.unknown(Scope([token]))[0])
-        }
-        if !unknown.isEmpty { return .unknownScopes(Scope(unknown)) }
-        return .refused(refusal.problems.map { Localizer.english($0.text) }.joined(separator: " "))
+        return (path, try await change(.get, path).record(missing: argument.notFound))
     }
 }

@@ -1,10 +1,6 @@
 import ArgumentParser
 import CounterfoilProtocol
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import CounterfoilTokens
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct ResourceCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +28,7 @@ struct ResourceCreate: AsyncParsableCommand {
 
     @OptionGroup var properties: ResourceOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         do { _ = try Resource(uri) } catch { throw ValidationError("\(error)") }
@@ -48,24 +44,12 @@ struct ResourceCreate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var draft = APIDraft()
-        draft.uri = uri
-        draft.name = name
-        properties.write(into: &draft)
-        try await options.withInstallation { installation in
-            do {
-                let (api, secret) = try await installation.registry.add(draft)
-                try ResourceDocument(api, newSecret: secret).print(json: options.json)
-            } catch let refusal as APIRefusal {
-                guard refusal.problems.contains(where: { $0.field == .uri }) else {
-                    throw CommandFailure.refused(refusal, properties.scope)
-                }
-                let existing = try await installation.store.resource(try Resource(uri))?.resource.rawValue ?? uri
-                throw CommandFailure.refused(
-                    existing == uri
-                        ? "an API with the URI \(uri) is already registered"
-                        : "an API with the URI \(existing) is already registered, which is the same as \(uri)")
-            }
+        var members: [String: JSONValue] = ["resource": .string(uri), "name": .string(name)]
+        properties.write(into: &members)
+        try await options.withServer(creating: true) { server in
+            let api = try await server.create("/apis", members)
+                .record(options: ResourceOptions.options.merging(["resource": uri]) { $1 })
+            try ResourceOutput(api).print(json: options.json)
         }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct ResourceDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,16 +17,14 @@ struct ResourceDelete: AsyncParsableCommand {
 
     @OptionGroup var registered: ResourceArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let resource = try await installation.resource(registered.uri)
-            guard try await installation.registry.delete(resource.resource) else {
-                throw CommandFailure.deletedMeanwhile
-            }
-            if options.json { return try Output.json(ResourceDocument(resource)) }
-            Output.line("Deleted \(DisplayName(resource.name)), \(resource.resource).")
+        try await options.withServer { server in
+            let (path, api) = try await server.api(registered)
+            try await server.change(.delete, path).accepted(missing: registered.notFound)
+            if options.json { return try Output.json(api) }
+            Output.line("Deleted \(DisplayName(api.text("name") ?? "")), \(api.shown("resource")).")
         }
     }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import CounterfoilTokens
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ResourceEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +24,7 @@ struct ResourceEdit: AsyncParsableCommand {
 
     @OptionGroup var properties: ResourceOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         if let name { try ResourceOptions.check(name: name) }
@@ -38,17 +36,14 @@ struct ResourceEdit: AsyncParsableCommand {
         guard name != nil || properties.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server resource edit --help")
         }
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.resource(registered.uri)
-            var draft = APIDraft(former)
-            if let name { draft.name = name }
-            properties.write(into: &draft)
-            do {
-                guard let api = try await installation.registry.change(former, to: draft) else {
-                    throw CommandFailure.deletedMeanwhile
-                }
-                try ResourceDocument(api).print(json: options.json)
-            } catch let refusal as APIRefusal { throw CommandFailure.refused(refusal, properties.scope) }
+        var members: [String: JSONValue] = [:]
+        if let name { members["name"] = .string(name) }
+        properties.write(into: &members)
+        try await options.withServer { server in
+            let (path, former) = try await server.api(registered)
+            let api = try await server.change(.patch, path, ifMatch: former.tag, members)
+                .record(options: ResourceOptions.options, missing: registered.notFound)
+            try ResourceOutput(api).print(json: options.json)
         }
     }
 }

@@ -1,8 +1,7 @@
 public import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
-public import CounterfoilTokens
-import Foundation
+@_spi(Counterfoil) public import CounterfoilTokens
 
 /// The options that `resource create` and `resource edit` share.
 struct ResourceOptions: ParsableArguments {
@@ -21,17 +20,17 @@ struct ResourceOptions: ParsableArguments {
         help: "Whether the API accepts only access tokens that are bound to a key (DPoP).")
     var requiresBoundTokens: Bool?
 
-    /// The named scopes.
-    var scope: Scope { Scope(scopes.names.compactMap(Scope.Token.init(_:))) }
-
     /// Whether any option is given.
     var hasChanges: Bool { !scopes.isEmpty || tokenType != nil || requiresBoundTokens != nil }
 
-    /// Replaces the values of the given options in a draft.
-    func write(into draft: inout APIDraft) {
-        if !scopes.isEmpty { draft.scopes = scope.tokens.map(\.rawValue) }
-        if let tokenType { draft.tokenType = tokenType.rawValue }
-        if let requiresBoundTokens { draft.requiresBoundTokens = requiresBoundTokens }
+    /// The options by the members of an API.
+    static let options = ["name": "--name", "scope": "--scope", "jwt_type": "--jwt-type"]
+
+    /// Writes the values of the given options into the body of a request.
+    func write(into members: inout [String: JSONValue]) {
+        if !scopes.isEmpty { members["scope"] = .string(scopes.names.joined(separator: " ")) }
+        if let tokenType { members["jwt_type"] = .string(tokenType.rawValue) }
+        if let requiresBoundTokens { members["dpop_bound_access_tokens_required"] = .boolean(requiresBoundTokens) }
     }
 
     func checkScopes() throws {

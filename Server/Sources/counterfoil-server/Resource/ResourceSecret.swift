@@ -1,8 +1,4 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
 
 struct ResourceSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,15 +14,13 @@ struct ResourceSecret: AsyncParsableCommand {
 
     @OptionGroup var registered: ResourceArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let resource = try await installation.resource(registered.uri)
-            guard let secret = try await installation.registry.replaceSecret(of: resource.resource) else {
-                throw CommandFailure.deletedMeanwhile
-            }
-            try ResourceDocument(resource, newSecret: secret).print(json: options.json)
+        try await options.withServer { server in
+            let (path, _) = try await server.api(registered)
+            let api = try await server.create(path + "/secret").record(missing: registered.notFound)
+            try ResourceOutput(api).print(json: options.json)
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct ScopeCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +21,7 @@ struct ScopeCreate: AsyncParsableCommand {
 
     @OptionGroup var properties: ScopeOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         try ScopeOptions.check(name: name)
@@ -31,20 +29,13 @@ struct ScopeCreate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var draft = ScopeDraft()
-        draft.name = name
-        draft.texts[.standard] = description
-        properties.write(into: &draft)
-        try await options.withInstallation { installation in
-            let scope: ScopeDefinition
-            do { scope = try await installation.registry.add(draft) } catch let refusal as ScopeRefusal {
-                throw refusal.problems.contains { $0.text.key == ScopeDraft.FieldProblem.Reason.nameTaken.rawValue }
-                    ? CommandFailure.refused("a scope named \(name) already exists") : CommandFailure.refused(refusal)
-            }
-            guard options.json else {
-                return Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
-            }
-            try Output.json(ScopeDocument(scope))
+        var members: [String: JSONValue] = ["scope": .string(name), "description": .string(description)]
+        properties.write(into: &members)
+        try await options.withServer(creating: true) { server in
+            let scope = try await server.create("/scopes", members)
+                .record(options: ScopeOptions.options.merging(["scope": name]) { $1 })
+            if options.json { return try Output.json(scope) }
+            Output.line("Created the scope \(name). Assign it to apps with: counterfoil-server app edit")
         }
     }
 }

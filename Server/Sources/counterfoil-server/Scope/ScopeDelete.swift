@@ -1,8 +1,5 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct ScopeDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,29 +21,17 @@ struct ScopeDelete: AsyncParsableCommand {
     @Flag(name: .long, help: "Also remove it from the apps and APIs that are registered for it.")
     var removeFromAll = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        let name = existing.name
-        try await options.withInstallation(creating: false) { installation in
-            let scope = try await installation.scope(name)
-            switch try await installation.registry.delete(scope.token, takingFromUses: removeFromAll) {
-            case .removed(let uses):
-                if options.json { return try Output.json(RemovedScopeDocument(scope.token, uses)) }
-                Output.line(
-                    uses.isEmpty ? "Deleted \(name)." : "Deleted \(name), and removed it from \(Self.names(uses)).")
-            case .inUse(let uses):
-                throw CommandFailure.refused(
-                    "\(name) is used by \(Self.names(uses)); remove it from them, or repeat with --remove-from-all"
-                )
-            case .isStandard:
-                throw CommandFailure.refused("\(name) is a scope of OpenID Connect, which cannot be deleted")
-            case .notFound: throw CommandFailure.noScope(name)
-            }
+        let path = existing.path + (removeFromAll ? "?remove_from_all=true" : "")
+        try await options.withServer { server in
+            let deleted = try await server.change(.delete, path)
+                .record(options: ["remove_from_all": "--remove-from-all"], missing: existing.notFound)
+            if options.json { return try Output.json(deleted) }
+            let uses = (deleted.texts("clients") + deleted.texts("resources")).joined(separator: ", ").visible
+            Output.line(
+                "Deleted \(existing.name)" + (uses.isEmpty ? "." : ", and removed it from \(uses)."))
         }
-    }
-
-    private static func names(_ uses: ScopeUses) -> String {
-        (uses.clients.map(\.rawValue) + uses.resources.map(\.rawValue)).joined(separator: ", ")
     }
 }

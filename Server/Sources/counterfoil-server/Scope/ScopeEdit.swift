@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct ScopeEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +25,7 @@ struct ScopeEdit: AsyncParsableCommand {
 
     @OptionGroup var properties: ScopeOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         if let description { try ScopeOptions.check(description) }
@@ -37,22 +36,14 @@ struct ScopeEdit: AsyncParsableCommand {
         guard description != nil || properties.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server scope edit --help")
         }
-        let name = existing.name
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.scope(name)
-            guard !(former.token.isStandard && properties.listed == false) else {
-                throw CommandFailure.refused(
-                    "\(name) is a scope of OpenID Connect, which the server metadata always lists")
-            }
-            var draft = ScopeDraft(former)
-            if let description { draft.texts[.standard] = description }
-            properties.write(into: &draft)
-            do {
-                guard let scope = try await installation.registry.change(former, to: draft) else {
-                    throw CommandFailure.noScope(name)
-                }
-                try ScopeDocument(scope).print(json: options.json)
-            } catch let refusal as ScopeRefusal { throw CommandFailure.refused(refusal) }
+        var members: [String: JSONValue] = [:]
+        if let description { members["description"] = .string(description) }
+        properties.write(into: &members)
+        try await options.withServer { server in
+            let former = try await server.change(.get, existing.path).record(missing: existing.notFound)
+            let scope = try await server.change(.patch, existing.path, ifMatch: former.tag, members)
+                .record(options: ScopeOptions.options, missing: existing.notFound)
+            try ScopeOutput(scope).print(json: options.json)
         }
     }
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
 
 struct ScopeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,13 +14,13 @@ struct ScopeList: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let scopes = try await installation.store.scopes().map { ScopeDocument($0) }
+        try await options.withServer { server in
+            let scopes = try await server.items(of: "/scopes")
             if options.json { return try Output.json(scopes) }
-            for scope in scopes { Output.line(scope.line) }
+            for scope in scopes { Output.line(ScopeOutput(scope).line) }
         }
     }
 }

@@ -2,9 +2,16 @@ import ArgumentParser
 import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options that `scope create` and `scope edit` share.
 struct ScopeOptions: ParsableArguments {
+    /// The options by the members of a scope.
+    static let options = [
+        "description": "--description", "texts": "--text", "listed": "--no-listed", "claims": "--claims",
+        "claims_in": "--claims-in",
+    ]
+
     /// The help text of `--description`.
     ///
     /// The option itself is declared by the commands, because `scope create` requires it and `scope edit` does not.
@@ -52,18 +59,22 @@ struct ScopeOptions: ParsableArguments {
         !texts.isEmpty || claims != nil || claimsIn != nil || [listed, startsTicked, reserved].contains { $0 != nil }
     }
 
-    /// Replaces the values of the given options in a draft.
-    func write(into draft: inout ScopeDraft) {
-        for text in texts { draft.texts[text.language] = text.text }
-        if let listed { draft.isListed = listed }
-        if let startsTicked { draft.startsTicked = startsTicked }
-        if let reserved { draft.isReserved = reserved }
-        if let claims { draft.claims = claims.names.joined(separator: " ") }
-        if let claimsIn {
-            draft.claimPlaces = claimsIn.places
-        } else if claims != nil, draft.claimPlaces.isEmpty {
-            draft.claimPlaces = [.userInfo]
+    /// Writes the values of the given options into the body of a request.
+    func write(into members: inout [String: JSONValue]) {
+        var others: [String: JSONValue] = [:]
+        for text in texts {
+            if text.language == .standard {
+                members["description"] = .string(text.text)
+            } else {
+                others[text.language.rawValue] = .string(text.text)
+            }
         }
+        if !others.isEmpty { members["texts"] = .object(others) }
+        if let listed { members["listed"] = .boolean(listed) }
+        if let startsTicked { members["starts_ticked"] = .boolean(startsTicked) }
+        if let reserved { members["reserved"] = .boolean(reserved) }
+        if let claims { members["claims"] = .array(claims.names.filter { !$0.isEmpty }.map { .string($0) }) }
+        if let claimsIn { members["claims_in"] = .array(claimsIn.places.map { .string($0.rawValue) }) }
     }
 
     func validate() throws {

@@ -3,6 +3,7 @@ import CounterfoilPostgreSQL
 import CounterfoilSQL
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import CounterfoilWeb
 import Foundation
 import HTTPListener
@@ -32,12 +33,7 @@ final class RunningInstallation: InstallationReporter {
         self.environment = environment
     }
 
-    var settings: [ReportedSettings] {
-        guard var groups = reload?.reported, let first = groups.first else { return [] }
-        groups[0] = ReportedSettings(
-            title: first.title, settings: first.settings + [ReportedSetting(serverKeyIn: environment)])
-        return groups
-    }
+    var settings: [ReportedSettings] { reload?.reported(environment) ?? [] }
 
     private var backup: InstallationState.Backup {
         guard case .directory(let path) = place else { return .unknown }
@@ -97,16 +93,25 @@ final class RunningInstallation: InstallationReporter {
         return findings.all
     }
 
+    func serverKeys(for request: RequestContext) async throws -> [ServerKeyState] {
+        try await ServerKeyState.all(of: try await current(for: request))
+    }
+
     func export(of user: UserIdentifier, for request: RequestContext) async throws -> UserRecordsExport {
         var bound = installation
         bound.store = bound.store.serving(request)
-        guard let name = try await bound.store.usernames(of: [user])[user].flatMap({ Username($0) }) else {
-            return .notFound
-        }
-        let unreadable = try await bound.store.unreadableRecords(of: user)
+        guard let name = try await bound.store.usernames(of: [user])[user] else { return .notFound }
+        let export = UserExportPages(of: user, named: name, in: bound.store, withEvents: true)
         let file = BoundedFile()
+        var writer = UserExportWriter(file.append)
+        var position: UserExportPages.Position?
         do {
-            try await bound.writeRecords(of: user, named: name, unreadable, to: file.append)
+            repeat {
+                let page = try await export.page(at: position, time: bound.store.now())
+                try writer.append(AdministrationRecord(try JSONReader.object(page.encoded())))
+                position = page.position
+            } while position != nil
+            try writer.finish()
         } catch is BoundedFile.Full { return .tooLarge }
         return .records(file.bytes)
     }

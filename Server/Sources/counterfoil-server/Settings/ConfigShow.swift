@@ -1,10 +1,10 @@
 import ArgumentParser
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 
 /// The command `config show`, which prints each setting with its origin.
-struct ConfigShow: ParsableCommand {
+struct ConfigShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show each setting, and the place that sets it.",
@@ -19,43 +19,59 @@ struct ConfigShow: ParsableCommand {
 
     @OptionGroup(visibility: .hidden) var options: ServeOptions
 
+    @OptionGroup(title: "Another machine") var remote: RemoteOptions
+
     @Flag(name: .long, help: "Print JSON instead of text.")
     var json = false
 
-    func run() throws {
-        let environment = ProcessInfo.processInfo.environment
-        let values = try options.configuration(environment).values
-        let texts = values.texts
-        let settings = Settings.all.map { ReportedSetting($0, texts.values[$0.name], path: texts.path) }
-        let rows = (settings + [ReportedSetting(serverKeyIn: environment)]).map { SettingDocument($0) }
-        if json { return try Output.json(rows) }
-        let width = rows.map(\.name.count).max() ?? 0
-        for row in rows {
-            let name = row.name.padding(toLength: width, withPad: " ", startingAt: 0)
-            Output.line("\(name)  \(row.shownValue)  [\(row.shownOrigin)]")
-        }
-    }
-}
+    func validate() throws { try remote.refuse(options) }
 
-extension SettingDocument {
-    fileprivate var shownValue: String {
-        let text =
-            switch value {
-            case nil: "(not set)"
-            case .one(let text): text
-            case .many(let texts): texts.isEmpty ? "(none)" : texts.joined(separator: ", ")
+    func run() async throws {
+        guard !remote.isGiven else {
+            return try await remote.withTransport(on: options.location, creating: false) { server in
+                try print(try await server.items(of: "/settings"))
             }
-        return String(
-            text.map { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control } ? $0 : "?" })
+        }
+        let environment = ProcessInfo.processInfo.environment
+        let texts = try options.configuration(environment).values.texts
+        let groups = [ReportedSettings](environment) { setting in
+            ReportedSetting(setting, texts.values[setting.name], path: texts.path)
+        }
+        try print(try groups.flatMap(\.settings).map { try AdministrationRecord(of: SettingDocument($0)) })
     }
 
-    fileprivate var shownOrigin: String {
-        switch origin {
-        case .option: "--\(name)"
-        case .environment: variable ?? "environment"
-        case .file: "\(file ?? "file"), line \(line ?? 0)"
-        case .standard: "default"
-        case .credentials: file ?? "credentials"
+    private func print(_ settings: [AdministrationRecord]) throws {
+        if json { return try Output.json(settings) }
+        let names = settings.map { Self.visible($0.text("name") ?? "") }
+        let width = names.map(\.count).max() ?? 0
+        for (setting, name) in zip(settings, names) {
+            let shown = name.padding(toLength: width, withPad: " ", startingAt: 0)
+            let waits = setting.flag("waits_for_restart") ? "; the file has another value from the next restart" : ""
+            Output.line("\(shown)  \(Self.value(of: setting))  [\(Self.origin(of: setting))\(waits)]")
         }
+    }
+
+    private static func value(of setting: AdministrationRecord) -> String {
+        switch setting.members["value"] {
+        case .string(let text)?: visible(text)
+        case .array?:
+            setting.texts("value").isEmpty ? "(none)" : visible(setting.texts("value").joined(separator: ", "))
+        default: "(not set)"
+        }
+    }
+
+    private static func origin(of setting: AdministrationRecord) -> String {
+        let file = setting.text("file").map(visible)
+        return switch setting.text("origin") {
+        case "option": "--\(visible(setting.text("name") ?? ""))"
+        case "environment": setting.text("variable").map(visible) ?? "environment"
+        case "file": "\(file ?? "file"), line \(setting.integer("line") ?? 0)"
+        case "credentials": file ?? "credentials"
+        default: "default"
+        }
+    }
+
+    private static func visible(_ text: String) -> String {
+        String(VisibleText(of: text.unicodeScalars.prefix(4000)).scalars)
     }
 }

@@ -30,21 +30,15 @@ final class SettingsReload: Sendable {
     /// Returns a message of the running server with the places that set the settings in it.
     var words: SettingMessageRenderer { { [self] message in last.withLock(\.self).words(message) } }
 
-    /// The settings in use, in the groups of the help, with the places that set them.
-    var reported: [ReportedSettings] {
+    /// Returns the settings in use, in the groups of the help, with the places that set them.
+    func reported(_ environment: [String: String]) -> [ReportedSettings] {
         let (used, last) = (used.withLock(\.self), last.withLock(\.self))
-        var groups: [ReportedSettings] = []
-        for section in ServeOptions.groups {
-            let settings = section.settings.filter { $0.administration == nil }.map { setting in
-                let (own, read) = (used[setting.name], last.values[setting.name])
-                let waits = own?.texts != read?.texts
-                // The line of an unchanged setting is that of the file now.
-                return ReportedSetting(setting, waits ? own : read, path: last.path, waitsForRestart: waits)
-            }
-            let joined = groups.last?.title == section.title ? groups.removeLast().settings : []
-            groups.append(ReportedSettings(title: section.title, settings: joined + settings))
+        return [ReportedSettings](environment) { setting in
+            let (own, read) = (used[setting.name], last.values[setting.name])
+            let waits = own?.texts != read?.texts
+            // The line of an unchanged setting is that of the file now.
+            return ReportedSetting(setting, waits ? own : read, path: last.path, waitsForRestart: waits)
         }
-        return groups
     }
 
     /// The settings that were read again.

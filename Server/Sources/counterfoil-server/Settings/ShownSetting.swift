@@ -30,3 +30,18 @@ extension ReportedSetting {
         }
     }
 }
+
+extension [ReportedSettings] {
+    /// Creates the report of all settings in the groups of the help, with the server key in the first one.
+    init(_ environment: [String: String], _ report: (any AnySetting) -> ReportedSetting) {
+        self = []
+        for section in ServeOptions.groups {
+            let settings = section.settings.filter { $0.administration == nil }.map(report)
+            let joined = last?.title == section.title ? removeLast().settings : []
+            append(ReportedSettings(title: section.title, settings: joined + settings))
+        }
+        guard let first else { return }
+        self[0] = ReportedSettings(
+            title: first.title, settings: first.settings + [ReportedSetting(serverKeyIn: environment)])
+    }
+}

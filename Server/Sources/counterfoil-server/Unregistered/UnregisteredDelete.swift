@@ -1,8 +1,7 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct UnregisteredDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,26 +20,22 @@ struct UnregisteredDelete: AsyncParsableCommand {
 
     @OptionGroup var argument: ClientArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let absent = CommandFailure.noUnregisteredClient(argument.clientID)
-            let (id, client) = try await installation.deletableClient(argument, otherwise: absent)
-            guard client.isUnregistered else { throw CommandFailure.registered(id) }
-            let use = try await StoreFault.readable { () async throws(StoreFault) in
-                try await installation.store.unregisteredClient(id)
+        try await options.withServer { server in
+            // An app is deleted even if the server cannot read its record.
+            let app = try? await server.change(.get, argument.unregisteredPath).record()
+            let answer = try await server.change(.delete, argument.unregisteredPath)
+            // If the deletion of this app was interrupted, there is no such app any more, but records are left.
+            try await server.finishRemovals()
+            guard answer.status != .notFound else { throw try await server.notUnregistered(argument) }
+            try answer.accepted()
+            if options.json {
+                return try Output.json(app ?? AdministrationRecord(["client_id": .string(argument.clientID)]))
             }
-            guard try await installation.clients.deleteUnregistered(id) else {
-                let left = try await installation.store.unregisteredClient(id)
-                guard left?.isKept == true else { throw absent }
-                throw CommandFailure.refused(
-                    "the app \(id) is suspended, and its deletion would end the suspension; first run app resume \(id)")
-            }
-            try await installation.finishRemovals()
-            guard options.json else { return Output.line(deletedClient: id, named: use?.client.displayName) }
-            guard let use else { return try Output.json(DeletedClientDocument(id)) }
-            try Output.json(UnregisteredClientDocument(use))
+            let name = app?.text("client_name").map { "\(DisplayName($0)), " } ?? ""
+            Output.line("Deleted \(name)\(argument.clientID), with all consent that users gave to it.")
         }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
+import HTTPTypes
 
 struct UnregisteredDeleteHost: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,47 +23,28 @@ struct UnregisteredDeleteHost: AsyncParsableCommand {
     @Flag(name: .long, help: "Also refuse the host from now on.")
     var refuse = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
-    private static let batch = 50
-
-    func validate() throws { _ = try name() }
-
-    private func name() throws -> HostPattern {
-        guard let name = HostPattern(host), !name.rawValue.hasPrefix("*") else {
-            throw ValidationError("\(host) is not a host name, such as app.example.com.")
-        }
-        return name
-    }
+    func validate() throws { try HostArgument.check(host) }
 
     func run() async throws {
-        let name = try name()
-        try await options.withInstallation(creating: false) { installation in
-            // The host is refused first, so that none of its apps is allowed again while they are deleted.
-            if refuse {
-                let (outcome, _) = try await installation.store.refuseClients(of: name) {
-                    installation.event(.setting, detail: $0)
-                }
-                guard outcome != .tooMany else {
-                    throw CommandFailure.refused(
-                        """
-                        the policy already refuses \(UnregisteredClientPolicy.hostLimit) hosts, the maximum; nothing was \
-                        changed. List the hosts that it should refuse with unregistered edit --refused-host, or delete \
-                        the apps without --refuse
-                        """)
-                }
-            }
-            let (deleted, _) = try await installation.store.removeAllUnregisteredClients(
-                of: .host(name.rawValue), batch: Self.batch
-            ) { count in
-                installation.event(.client, detail: "deleted \(count) unregistered apps of \(name)").named(
-                    .clientDeleted)
-            }
-            try await installation.finishRemovals()
-            if options.json {
-                return try Output.json(RemovedHostDocument(host: name.rawValue, deleted: deleted, refused: refuse))
-            }
-            Output.line("Deleted \(deleted) apps of \(name)." + (refuse ? " The host is refused from now on." : ""))
+        let path = "/unregistered/hosts/" + AdministrationOperation.segment(host) + (refuse ? "?refuse=true" : "")
+        try await options.withServer { server in
+            let deleted = try await server.change(.delete, path).record(options: ["refuse": "--refuse"])
+            try await server.finishRemovals()
+            if options.json { return try Output.json(deleted) }
+            Output.line(
+                "Deleted \(deleted.integer("deleted") ?? 0) apps of \(deleted.shown("host"))."
+                    + (refuse ? " The host is refused from now on." : ""))
+        }
+    }
+}
+
+/// The rule for the name of a host in the command line.
+enum HostArgument {
+    static func check(_ host: String) throws {
+        guard HostPattern(host)?.rawValue.hasPrefix("*") == false else {
+            throw ValidationError("\(host) is not a host name, such as app.example.com.")
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UnregisteredEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,34 +18,19 @@ struct UnregisteredEdit: AsyncParsableCommand {
 
     @OptionGroup var policy: UnregisteredPolicyOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
         guard policy.hasChanges else {
             throw ValidationError("Give at least one change. See: counterfoil-server unregistered edit --help")
         }
-        try await options.withInstallation { installation in
-            let former = try await installation.store.unregisteredClientPolicy()
-            let registry = try await UnregisteredPolicyDraft.Registry(installation.store)
-            var draft = UnregisteredPolicyDraft(former, beside: registry)
-            policy.write(into: &draft)
-            let (changed, problems) = draft.checked(beside: registry, revision: former.revision)
-            guard problems.isEmpty else {
-                let texts = problems.map { problem in
-                    (problem.field.map { "\($0.rawValue): " } ?? "") + Localizer.english(problem.text)
-                }
-                throw CommandFailure.refused(texts.joined(separator: " "))
-            }
-            let event = installation.event(.setting, detail: changed.difference(from: former))
-            switch try await installation.store.updateUnregisteredClientPolicy(changed, recording: [event]) {
-            case .updated:
-                let document = UnregisteredPolicyDocument(try await installation.store.unregisteredClientPolicy())
-                if options.json { return try Output.json(document) }
-                Output.line(document.words)
-            case .changedMeanwhile:
-                throw CommandFailure.temporary("the policy was changed at the same time; try again")
-            }
+        try await options.withServer(creating: true) { server in
+            let path = "/unregistered/policy"
+            let former = try await server.change(.get, path).record()
+            let changed = try await server.change(.patch, path, ifMatch: former.tag, policy.members)
+                .record(options: UnregisteredPolicyOptions.options)
+            try UnregisteredPolicyOutput(changed).print(json: options.json)
         }
     }
 }

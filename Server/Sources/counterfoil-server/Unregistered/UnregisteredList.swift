@@ -1,9 +1,5 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
-import Foundation
 
 struct UnregisteredList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,57 +27,50 @@ struct UnregisteredList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The number of apps to list, 1 to 1000.", valueName: "n"))
     var limit = 100
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard (1...1000).contains(limit) else { throw ValidationError("--limit must be a number from 1 to 1000.") }
         guard host == nil || !registrations else {
             throw ValidationError("--host and --registrations cannot be combined.")
         }
+        if let host { try HostArgument.check(host) }
         guard after == nil || host != nil || registrations else {
             throw ValidationError("--after needs --host or --registrations.")
         }
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            guard let host else {
-                return registrations
-                    ? try await list(.registrations, in: installation) : try await listHosts(in: installation)
+        try await options.withServer { server in
+            if host == nil, !registrations { return try await listHosts(of: server) }
+            let filter = [("host", host), ("after", after)].compactMap { name, value in
+                value.map { "&\(name)=" + AdministrationOperation.segment($0) }
             }
-            try await list(.host(host.lowercased()), in: installation)
+            let apps = try await server.items(
+                of: "/unregistered/clients", filter: filter.joined(), atMost: limit, options: ["after": "--after"])
+            if options.json { return try Output.json(apps) }
+            if apps.isEmpty { return Output.line("There are no such apps.") }
+            for app in apps { Output.line(Self.line(of: app)) }
         }
     }
 
-    private func list(_ family: UnregisteredClientFamily, in installation: Installation) async throws {
-        var cursor: UnregisteredClientCursor?
-        if let after {
-            cursor = UnregisteredClientCursor(of: try await installation.unregisteredClient(after).client)
-        }
-        let uses = try await installation.store.unregisteredClients(of: family, after: cursor, limit: limit)
-        let documents = uses.map { UnregisteredClientDocument($0) }
-        if options.json { return try Output.json(documents) }
-        if documents.isEmpty { return Output.line("There are no such apps.") }
-        for document in documents { Output.line(document.line) }
+    /// An app as one line of text.
+    private static func line(of app: AdministrationRecord) -> String {
+        let id = app.shown("client_id")
+        let users = app.integer("users") ?? 0
+        let used = app.text("last_used").map { "last used \($0.visible)" } ?? "never used"
+        let scope = app.shown("scope")
+        return "\(id)  \(DisplayName(app.text("client_name") ?? "", orElse: id))  "
+            + "\(users == 1 ? "1 user" : "\(users) users"), \(used)\(scope.isEmpty ? "" : ", scope \(scope)")"
     }
 
-    private static let page = 500
-
-    private func listHosts(in installation: Installation) async throws {
-        var rows: [UnregisteredHostDocument] = []
-        var last: String?
-        while true {
-            let hosts = try await installation.store.unregisteredClientHosts(after: last, limit: Self.page)
-            rows += hosts.map { UnregisteredHostDocument($0.name, $0.count) }
-            last = hosts.last?.name
-            guard hosts.count == Self.page else { break }
-        }
-        let registered = try await installation.store.unregisteredClientCount(of: .registrations)
-        if registered.clients > 0 { rows.append(UnregisteredHostDocument(nil, registered)) }
-        if options.json { return try Output.json(rows) }
-        if rows.isEmpty { return Output.line("There are no unregistered apps.") }
-        for row in rows {
-            Output.line("\(row.host ?? "registered themselves")  \(row.unused) of \(row.apps) unused")
+    private func listHosts(of server: any AdministrationTransport) async throws {
+        let hosts = try await server.items(of: "/unregistered/hosts")
+        if options.json { return try Output.json(hosts) }
+        if hosts.isEmpty { return Output.line("There are no unregistered apps.") }
+        for host in hosts {
+            let name = host.text("host")?.visible ?? "registered themselves"
+            Output.line("\(name)  \(host.integer("unused") ?? 0) of \(host.integer("apps") ?? 0) unused")
         }
     }
 }

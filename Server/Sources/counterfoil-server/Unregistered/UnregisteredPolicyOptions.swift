@@ -1,10 +1,10 @@
 import ArgumentParser
-import CounterfoilServer
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options of `unregistered edit`.
 ///
 /// An option with an empty value clears the setting, and a list replaces the existing list. The values are not
-/// validated here: the draft that they are written into is checked.
+/// validated here, but by the operation that changes the policy.
 struct UnregisteredPolicyOptions: ParsableArguments {
     @Option(
         name: .customLong("accept"),
@@ -87,23 +87,39 @@ struct UnregisteredPolicyOptions: ParsableArguments {
             || !maximumScopes.isEmpty || !resources.isEmpty
     }
 
-    /// Replaces the values of the given options in a draft.
-    func write(into draft: inout UnregisteredPolicyDraft) {
-        func limit(_ names: [String]) -> [String]? {
-            let names = names.filter { !$0.isEmpty }
-            return names.isEmpty ? nil : names
+    /// The options by the members of the policy.
+    static let options = [
+        "kinds": "--accept", "allowed_hosts": "--allowed-host", "refused_hosts": "--refused-host",
+        "default_scope": "--default-scope", "maximum_scope": "--maximum-scope", "resources": "--api",
+        "access_token_lifetime": "--access-token-lifetime", "refresh_tokens": "--refresh-tokens",
+        "refresh_idle_lifetime": "--refresh-idle-lifetime", "refresh_lifetime": "--refresh-lifetime",
+        "approvers": "--approvers",
+    ]
+
+    /// The given values, as the body of a request.
+    var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        let texts = [("kinds", kinds), ("refresh_tokens", refreshTokens), ("approvers", approvers)]
+        for (name, text) in texts { if let text { members[name] = .string(text) } }
+        let numbers = [
+            ("access_token_lifetime", accessTokenLifetime), ("refresh_idle_lifetime", refreshIdleLifetime),
+            ("refresh_lifetime", refreshLifetime),
+        ]
+        for (name, text) in numbers {
+            // The server refuses a text that is no number.
+            if let text { members[name] = text.isEmpty ? .null : Int64(text).map { .integer($0) } ?? .string(text) }
         }
-        if let kinds { draft.kinds = kinds }
-        if !allowedHosts.isEmpty { draft.allowedHosts = allowedHosts }
-        if !refusedHosts.isEmpty { draft.refusedHosts = refusedHosts }
-        if !defaultScopes.isEmpty { draft.defaultScopes = limit(defaultScopes.names) ?? [] }
-        if !maximumScopes.isEmpty { draft.maximumScopes = limit(maximumScopes.names) }
-        if !resources.isEmpty { draft.resources = limit(resources) }
-        if let accessTokenLifetime { draft.accessTokenLifetime = accessTokenLifetime }
-        if let refreshTokens { draft.refreshTokens = refreshTokens }
-        if let refreshIdleLifetime { draft.refreshIdleLifetime = refreshIdleLifetime }
-        if let refreshLifetime { draft.refreshLifetime = refreshLifetime }
-        if let approvers { draft.approvers = approvers }
-        if let requireInitialAccessToken { draft.requiresInitialAccessToken = requireInitialAccessToken == "true" }
+        let lists = [
+            ("allowed_hosts", allowedHosts), ("refused_hosts", refusedHosts), ("default_scope", defaultScopes.names),
+            ("maximum_scope", maximumScopes.names), ("resources", resources),
+        ]
+        for (name, values) in lists where !values.isEmpty {
+            let values = values.filter { !$0.isEmpty }
+            members[name] = values.isEmpty ? .null : .array(values.map { .string($0) })
+        }
+        if let requireInitialAccessToken {
+            members["require_initial_access_token"] = .boolean(requireInitialAccessToken == "true")
+        }
+        return members
     }
 }

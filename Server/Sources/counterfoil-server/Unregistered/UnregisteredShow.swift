@@ -1,6 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
+import HTTPTypes
 
 struct UnregisteredShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,13 +13,12 @@ struct UnregisteredShow: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let document = UnregisteredPolicyDocument(try await installation.store.unregisteredClientPolicy())
-            if options.json { return try Output.json(document) }
-            Output.line(document.words)
+        try await options.withServer { server in
+            let policy = try await server.change(.get, "/unregistered/policy").record()
+            try UnregisteredPolicyOutput(policy).print(json: options.json)
         }
     }
 }

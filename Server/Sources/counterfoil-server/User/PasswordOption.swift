@@ -1,5 +1,4 @@
 import ArgumentParser
-import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -53,13 +52,12 @@ struct PasswordOption: ParsableArguments {
         return line
     }
 
-    /// Checks a new password against the rules for a user's password.
-    static func password(
-        _ line: String, for username: Username, email: EmailAddress?, displayName: String?, at issuer: Issuer?
-    ) throws(CommandFailure) -> Password {
+    /// Checks a new password against the rules for a user's password, as far as the command knows them.
+    static func check(
+        _ line: String, for username: Username, email: EmailAddress?, displayName: String
+    ) throws(CommandFailure) {
         do {
-            return try Password(
-                choosing: line, for: username, email: email, displayName: displayName, host: issuer?.host)
+            _ = try Password(choosing: line, for: username, email: email, displayName: displayName, host: nil)
         } catch {
             throw CommandFailure.refused("\(error)")
         }

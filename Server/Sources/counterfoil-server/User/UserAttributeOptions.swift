@@ -1,6 +1,7 @@
 import ArgumentParser
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options for the groups and attributes of a user.
 struct UserAttributeOptions: ParsableArguments {
@@ -34,17 +35,17 @@ struct UserAttributeOptions: ParsableArguments {
     }
 
     /// Returns the groups and attributes with the changes of the given options.
-    func changed(_ former: UserAttributes) throws -> UserAttributes {
+    func members(changing former: AdministrationRecord) throws -> [String: JSONValue] {
+        var values = former.record("attributes")?.members ?? [:]
         do throws(ClaimProblem) {
-            var values = former.values
             for attribute in attributes {
                 let (name, value) = try attribute.parsed()
-                values[name] = value
+                values[name.rawValue] = value
             }
-            let groups = groups.isEmpty ? former.groups : try UserAttributesDraft.groups(groups)
-            do throws(UserAttributes.Refusal) { return try UserAttributes(groups: groups, values: values) } catch {
-                throw .refused(error)
-            }
+            let names =
+                groups.isEmpty
+                ? former.texts("groups") : try UserAttributesDraft.groups(groups).sorted().map(\.rawValue)
+            return ["groups": .array(names.map { .string($0) }), "attributes": .object(values)]
         } catch { throw CommandFailure.refused(Localizer.english(error)) }
     }
 }
@@ -62,11 +63,23 @@ struct AttributeOption: ExpressibleByArgument {
     }
 
     /// Returns the name and the value; the value is nil to remove the attribute.
-    func parsed() throws(ClaimProblem) -> (name: ClaimName, value: AttributeValue?) {
+    func parsed() throws(ClaimProblem) -> (name: ClaimName, value: JSONValue?) {
         guard let claim = ClaimName(name) else { throw ClaimProblem(withName: name) ?? .notAName(name) }
         guard claim != .groups else { throw .refused(.nameOfGroups) }
         guard !json.isEmpty else { return (claim, nil) }
         guard let value = AttributeValue(json: json) else { throw .notAValue(name) }
-        return (claim, value)
+        return (claim, value.member)
+    }
+}
+
+extension AttributeValue {
+    /// The value in a body of the administration API.
+    fileprivate var member: JSONValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .integer(let integer): .integer(integer)
+        case .flag(let flag): .boolean(flag)
+        case .texts(let texts): .array(texts.map { .string($0) })
+        }
     }
 }

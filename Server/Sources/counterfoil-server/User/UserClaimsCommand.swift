@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UserClaimsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,20 +25,15 @@ struct UserClaimsCommand: AsyncParsableCommand {
 
     @OptionGroup var location: InstallationOption
 
+    @OptionGroup(title: "Another machine") var remote: RemoteOptions
+
     func run() async throws {
-        try await location.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            guard let id = ClientIdentifier(client), let client = try await installation.store.client(id) else {
-                throw CommandFailure.noClient(client)
-            }
-            guard let settings = installation.recorded.ofMetadata else {
-                throw CommandFailure.refused(
-                    "no server has run with this data, so its settings are not known; start the server once, then try "
-                        + "again")
-            }
-            let previews = try await ClaimPreviews.opening(
-                installation.store, serverKey: installation.serverKey, settings: settings)
-            try Output.json(try await previews.preview(of: user, at: client))
+        try await remote.withTransport(on: location, creating: false) { server in
+            let user = try await server.user(argument)
+            let query = "?client_id=" + AdministrationOperation.segment(client)
+            try Output.json(
+                try await server.change(.get, user.userPath + "/claims" + query)
+                    .record(missing: argument.notFound, refusals: ["invalid-parameters": .noClient(client)]))
         }
     }
 }

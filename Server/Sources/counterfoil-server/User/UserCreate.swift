@@ -1,9 +1,7 @@
 import ArgumentParser
-@_spi(Counterfoil) import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct UserCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +38,7 @@ struct UserCreate: AsyncParsableCommand {
     @Option(name: .long, help: "The role of the user in the administration of this server.")
     var role: UserRole?
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard Username(name) != nil else {
@@ -60,37 +58,26 @@ struct UserCreate: AsyncParsableCommand {
 
     func run() async throws {
         guard let username = Username(name) else { return }
-        let address = email.flatMap(EmailAddress.init)
+        let line = try secret.readLine()
         // A refused password creates no data directory, so the issuer is not known yet.
-        let password = try PasswordOption.password(
-            try secret.readLine(), for: username, email: address, displayName: displayName ?? name, at: nil)
-        try await options.withInstallation { installation in
-            let created = User(
-                creating: name, email: address, isEmailVerified: emailVerified, displayName: displayName,
-                passwordHash: try await PasswordHasher().hash(password), role: role,
-                at: installation.store.now())
-            guard var user = created else { return }
-            user.mustChangePassword = secret.mustChangePassword
-            switch try await installation.users.add(user) {
-            case .added: try report(user)
-            case .usernameTaken: throw CommandFailure.refused("a user named \(username) already exists")
-            case .emailTaken: throw CommandFailure.refused("another user has the email address \(email ?? "")")
-            case .ownerExists: throw CommandFailure.refused("there is already an owner")
-            }
-        }
-    }
-
-    private func report(_ user: User) throws {
-        struct Created: Encodable {
-            let sub: String
-            let username: String
-            let email: String?
-        }
-        guard options.json else {
+        try PasswordOption.check(
+            line, for: username, email: email.flatMap(EmailAddress.init), displayName: displayName ?? name)
+        var members: [String: JSONValue] = [
+            "username": .string(name), "password": .string(line),
+            "must_change_password": .boolean(secret.mustChangePassword), "email_verified": .boolean(emailVerified),
+        ]
+        if let email { members["email"] = .string(email) }
+        if let displayName { members["name"] = .string(displayName) }
+        if let role { members["role"] = .string(role.rawValue) }
+        try await options.withServer(creating: true) { server in
+            let user = try await server.create("/users", members).record(
+                options: ["password": "the password", "name": "--display-name", "role": "--role"],
+                refusals: [
+                    "username-taken": .refused("a user named \(username) already exists"),
+                    "email-taken": .emailTaken(email ?? ""),
+                ])
+            if options.json { return try Output.json(user) }
             Output.line("Created the user \(user.username).")
-            return
         }
-        try Output.json(
-            Created(sub: user.id.rawValue, username: user.username.rawValue, email: user.email?.rawValue))
     }
 }

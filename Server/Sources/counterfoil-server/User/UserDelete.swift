@@ -1,9 +1,9 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
+import HTTPTypes
 
 struct UserDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,7 +39,7 @@ struct UserDelete: AsyncParsableCommand {
     @Flag(name: .long, help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard !deleteApps || transferApps == nil else {
@@ -48,59 +48,59 @@ struct UserDelete: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            guard let user = try await installation.existingAccount(argument.name) else {
+        try await options.withServer { server in
+            guard let user = try await server.account(argument) else {
                 // If the deletion of this user was interrupted, there is no such user any more, but records are left.
-                try await installation.finishRemovals()
-                throw CommandFailure.noUser(argument.name)
+                try await server.finishRemovals()
+                throw argument.notFound
             }
-            let newOwner = try await owner(after: user, in: installation)
-            let owned = try await installation.store.clientIdentifiers(of: user.id)
-            let names = owned.isEmpty ? [] : try await words(owned, of: user, in: installation)
-            if dryRun { return try await preview(user, names, in: installation) }
-            guard owned.isEmpty || deleteApps || newOwner != nil else {
-                throw CommandFailure.owns(names, user)
+            let newOwner = try await owner(after: user, on: server)
+            let preview = try await server.change(.get, user.userPath + "/deletion").record(missing: argument.notFound)
+            let clients = preview.records("clients")
+            if dryRun { return try show(preview, of: user) }
+            guard clients.isEmpty || deleteApps || newOwner != nil else {
+                throw CommandFailure.owns(clients.words, user)
             }
-            if !yes { try confirm(user, clients: names) }
-            let (outcome, pseudonym) = try await installation.users.delete(
-                user.id,
-                ownedClients: newOwner.map { RemovalTerms.OwnedClients.transfer(to: $0.id) }
-                    ?? (deleteApps ? .delete(owned) : .refuse))
-            let clients = try clients(of: outcome, user)
-            try await installation.finishRemovals()
-            try report(user, pseudonym, clients, newOwner)
+            if !yes { try confirm(user, clients: clients) }
+            var members: [String: JSONValue] = ["username": user.members["username"] ?? .null]
+            if let newOwner {
+                members["new_owner"] = newOwner.members["id"]
+            } else if deleteApps, !clients.isEmpty {
+                members["clients"] = .array(clients.compactMap { $0.members["client_id"] })
+            }
+            let deleted = try await server.change(.post, user.userPath + "/deletion", members).record(
+                options: ["clients": "--delete-apps"],
+                missing: .refused("another command has just deleted the user \(user.username)"),
+                refusals: [
+                    "last-owner": .lastOwner(user.username), "owns-clients": .ownsMore(user),
+                    "no-new-owner": .refused("--transfer-apps: the user was deleted at the same time"),
+                ])
+            try await server.finishRemovals()
+            try report(deleted, user, newOwner)
         }
     }
 
-    private func owner(after user: Installation.Account, in installation: Installation) async throws -> User? {
+    private func owner(
+        after user: AdministrationRecord, on server: any AdministrationTransport
+    ) async throws -> AdministrationRecord? {
         guard let transferApps else { return nil }
-        let owner = try await installation.user(transferApps)
-        guard owner.id != user.id else {
+        guard let owner = try await server.user(named: transferApps) else { throw CommandFailure.noUser(transferApps) }
+        guard owner.text("id") != user.text("id") else {
             throw CommandFailure.refused("--transfer-apps: name another user than the one to be deleted")
         }
         return owner
     }
 
-    /// Returns the identifiers of apps, with their names if this version can read them.
-    private func words(
-        _ owned: [ClientIdentifier], of user: Installation.Account, in installation: Installation
-    ) async throws -> [String] {
-        let readable = try await installation.store.clients(of: user.id)
-        return owned.map { id in readable.first { $0.id == id }?.words ?? id.rawValue }
-    }
-
     /// Asks the user at the terminal to type the user name.
-    private func confirm(_ user: Installation.Account, clients: [String]) throws {
+    private func confirm(_ user: AdministrationRecord, clients: [AdministrationRecord]) throws {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure.refused(
                 "nothing was deleted; standard input is no terminal for the confirmation, so confirm with --yes")
         }
-        Output.note("This deletes the user \(user.line). It cannot be undone.")
+        Output.note("This deletes the user \(UserOutput(user).line). It cannot be undone.")
         if !clients.isEmpty {
             let count = clients.count == 1 ? "1 app" : "\(clients.count) apps"
-            Output.note(
-                "It also \(deleteApps ? "deletes" : "transfers") \(count) of the user: \(clients.joined(separator: ", "))"
-            )
+            Output.note("It also \(deleteApps ? "deletes" : "transfers") \(count) of the user: \(clients.words)")
         }
         Output.prompt("Type the user name to confirm: ")
         guard let typed = readLine(strippingNewline: true) else {
@@ -108,126 +108,68 @@ struct UserDelete: AsyncParsableCommand {
             Output.note("")
             throw CommandFailure.refused("nothing was deleted; the input ended before the user name")
         }
-        guard Username(typed) == user.username else {
+        guard Username(typed)?.rawValue == user.text("username") else {
             throw CommandFailure.refused("nothing was deleted; the typed name is not \(user.username)")
         }
     }
 
-    /// Prints what the deletion would delete, and deletes nothing.
-    private func preview(
-        _ user: Installation.Account, _ clients: [String], in installation: Installation
-    ) async throws {
-        guard let counts = try await installation.store.removalCounts(of: user.id) else {
-            throw CommandFailure.noUser(argument.name)
-        }
-        let preview = Preview(user.username, counts)
+    /// Prints what the deletion would delete.
+    private func show(_ preview: AdministrationRecord, of user: AdministrationRecord) throws {
         if options.json { return try Output.json(preview) }
-        Output.line("This would delete the user \(user.line), with:")
-        for line in preview.lines { Output.line("  \(line)") }
-        if !clients.isEmpty { Output.line("The user owns the apps: \(clients.joined(separator: ", "))") }
+        Output.line("This would delete the user \(UserOutput(user).line), with:")
+        let limit = preview.integer("counted_up_to") ?? .max
+        let clients = preview.records("clients")
+        func line(_ words: String, _ number: Int?) {
+            let number = number ?? 0
+            Output.line("  \(words): \(number)\(number >= limit ? " or more" : "")")
+        }
+        line("sessions", preview.integer("sessions"))
+        line("passkeys", preview.integer("passkeys"))
+        line("consents", preview.integer("consents"))
+        line("grants", preview.integer("grants"))
+        Output.line("  apps: \(clients.count)")
+        line("audit events that get a pseudonym", preview.integer("audit_events"))
+        if !clients.isEmpty { Output.line("The user owns the apps: \(clients.words)") }
         Output.line("Nothing was deleted.")
     }
 
-    /// Returns the clients that were deleted or have another owner; fails the command if the user was not deleted.
-    private func clients(
-        of outcome: BeginRemovalOutcome, _ user: Installation.Account
-    ) throws -> [ClientIdentifier] {
-        switch outcome {
-        case .begun(let clients): return clients
-        case .notFound:
-            throw CommandFailure.refused("another command has just deleted the user \(user.username)")
-        case .lastOwner: throw CommandFailure.lastOwner(user.username)
-        case .ownsClients(let clients):
-            let names = clients.map(\.rawValue)
-            throw deleteApps ? CommandFailure.ownsMore(names, user) : CommandFailure.owns(names, user)
-        case .newOwnerNotFound:
-            throw CommandFailure.refused("--transfer-apps: the user was deleted at the same time")
-        }
-    }
-
     private func report(
-        _ user: Installation.Account, _ pseudonym: UserIdentifier, _ clients: [ClientIdentifier], _ newOwner: User?
+        _ deleted: AdministrationRecord, _ user: AdministrationRecord, _ newOwner: AdministrationRecord?
     ) throws {
-        if options.json {
-            return try Output.json(
-                Deletion(
-                    username: user.username.rawValue, pseudonym: pseudonym.rawValue,
-                    deletedClients: newOwner == nil ? clients.map(\.rawValue) : [],
-                    transferredClients: newOwner == nil ? [] : clients.map(\.rawValue)))
-        }
+        if options.json { return try Output.json(deleted) }
         Output.line("Deleted the user \(user.username).")
-        if !clients.isEmpty {
-            let names = clients.map(\.rawValue).joined(separator: ", ")
-            Output.line(newOwner.map { "Transferred to \($0.username): \(names)" } ?? "Deleted the apps: \(names)")
+        func line(_ words: String, _ clients: [String]) {
+            let names = clients.map { "\(EscapedText($0))" }.joined(separator: ", ")
+            if !clients.isEmpty { Output.line("\(words): \(names)") }
         }
-        Output.line("The audit log names the user as \(pseudonym).")
-    }
-
-    /// The numbers of the records that a deletion would delete, each counted up to ``UserCount/limit``.
-    private struct Preview: Encodable {
-        let username: String
-        let sessions: Int
-        let passkeys: Int
-        let consents: Int
-        let grants: Int
-        let apps: Int
-        let auditEvents: Int
-        let lines: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case username, sessions, passkeys, consents, grants, apps
-            case auditEvents = "audit_events"
-        }
-
-        init(_ username: Username, _ counts: RemovalCounts) {
-            func line(_ count: UserCount, _ words: String) -> String {
-                "\(words): \(count.isExact ? "" : "more than ")\(count.number)"
-            }
-            self.username = username.rawValue
-            sessions = counts.sessions.number
-            passkeys = counts.passkeys.number
-            consents = counts.consents.number
-            grants = counts.grants.number
-            apps = counts.clients.number
-            auditEvents = counts.events.number
-            lines = [
-                line(counts.sessions, "sessions"), line(counts.passkeys, "passkeys"), line(counts.consents, "consents"),
-                line(counts.grants, "grants"), line(counts.clients, "apps"),
-                line(counts.events, "audit events that get a pseudonym"),
-            ]
-        }
-    }
-
-    private struct Deletion: Encodable {
-        let username: String
-        let pseudonym: String
-        let deletedClients: [String]
-        let transferredClients: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case username, pseudonym
-            case deletedClients = "deleted_apps"
-            case transferredClients = "transferred_apps"
-        }
+        line("Transferred to \(newOwner?.username ?? "")", deleted.texts("transferred_clients"))
+        line("Deleted the apps", deleted.texts("deleted_clients"))
+        Output.line("The audit log names the user as \(EscapedText(deleted.text("pseudonym") ?? "")).")
     }
 }
 
-extension RegisteredClient {
-    /// The identifier and the name.
-    fileprivate var words: String { "\(id) (\(displayName))" }
+extension [AdministrationRecord] {
+    /// The identifiers of apps, with their names if the server can read them.
+    fileprivate var words: String {
+        map { client in
+            let id = "\(EscapedText(client.text("client_id") ?? ""))"
+            return client.text("client_name").map { "\(id) (\(DisplayName($0)))" } ?? id
+        }
+        .joined(separator: ", ")
+    }
 }
 
 extension CommandFailure {
     /// The failure if apps were registered after the command has listed those of the user.
-    fileprivate static func ownsMore(_ clients: [String], _ user: Installation.Account) -> CommandFailure {
+    fileprivate static func ownsMore(_ user: AdministrationRecord) -> CommandFailure {
         .temporary(
-            "nothing was deleted; \(user.username) has also owned \(clients.joined(separator: ", ")) since the command "
-                + "listed the apps. Repeat the command to delete all of them")
+            "nothing was deleted; \(user.username) owns an app that was registered since the command listed the apps. "
+                + "Repeat the command")
     }
 
-    fileprivate static func owns(_ clients: [String], _ user: Installation.Account) -> CommandFailure {
+    fileprivate static func owns(_ clients: String, _ user: AdministrationRecord) -> CommandFailure {
         .refused(
-            "nothing was deleted; \(user.username) owns \(clients.joined(separator: ", ")). Delete them with "
+            "nothing was deleted; \(user.username) owns \(clients). Delete them with "
                 + "--delete-apps, or give them to another user with --transfer-apps NAME")
     }
 }

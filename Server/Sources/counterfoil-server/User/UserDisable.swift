@@ -1,8 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import Foundation
+import HTTPTypes
 
 struct UserDisable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,25 +16,15 @@ struct UserDisable: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let account = try await installation.account(argument.name)
-            try installation.require(try await installation.users.disable(account.id), of: account.username)
-            guard options.json else { return Output.line("Disabled the user \(account.username).") }
-            guard let user = try await installation.account(argument.name).user else {
-                return try Output.json(
-                    Disabled(sub: account.id.rawValue, username: account.username.rawValue, disabled: true))
-            }
-            try Output.json(UserDocument(user))
+        try await options.withServer { server in
+            guard let user = try await server.account(argument) else { throw argument.notFound }
+            let disabled = try await server.change(.post, user.userPath + "/disable")
+                .record(missing: argument.notFound, refusals: ["last-owner": .lastOwner(user.username)])
+            if options.json { return try Output.json(disabled) }
+            Output.line("Disabled the user \(user.username).")
         }
-    }
-
-    /// The known values of a user whose record this version cannot read.
-    private struct Disabled: Encodable {
-        let sub: String
-        let username: String
-        let disabled: Bool
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct UserEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +32,7 @@ struct UserEdit: AsyncParsableCommand {
 
     @OptionGroup(title: "Groups and attributes") var attributes: UserAttributeOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
@@ -44,39 +44,33 @@ struct UserEdit: AsyncParsableCommand {
             throw ValidationError(
                 "Claims, groups with attributes, and --role cannot be combined. Run the command once for each.")
         }
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.user(argument.name)
-            var user = former
+        try await options.withServer { server in
+            let path = try await server.user(argument).userPath
+            let stored = try await server.change(.get, path + "/attributes").record(missing: argument.notFound)
+            var user = try await server.change(.get, path).record(missing: argument.notFound)
+            var shown = stored
             if let role {
-                try installation.require(
-                    try await installation.users.setRole(role.role, of: user.id), of: user.username)
+                user = try await server.change(
+                    .put, path + "/role", ["role": role.role.map { .string($0.rawValue) } ?? .null]
+                ).record(
+                    options: ["role": "--role"], missing: argument.notFound,
+                    refusals: ["last-owner": .lastOwner(user.username)])
             } else if attributes.hasChanges {
-                let stored = try await installation.store.attributes(of: user.id)
-                let changed = try attributes.changed(stored)
-                if changed != stored {
-                    try Self.require(
-                        try await installation.users.changeAttributes(of: user.id, from: stored, to: changed), of: user)
-                }
+                shown = try await server.change(
+                    .put, path + "/attributes", ifMatch: stored.tag, try attributes.members(changing: stored)
+                ).record(options: ["groups": "--group", "attributes": "--attribute"], missing: argument.notFound)
             } else {
-                claims.write(into: &user)
-                try Self.require(try await installation.users.update(user, from: former), of: user)
+                user = try await server.change(.patch, path, ifMatch: user.tag, claims.members).record(
+                    options: ["name": "--display-name", "email": "--email", "email_verified": "--email-verified"],
+                    missing: argument.notFound, refusals: ["email-taken": .emailTaken(claims.email ?? "")])
             }
-            let document = UserDocument(
-                try await installation.user(argument.name), try await installation.store.attributes(of: user.id))
-            if options.json { return try Output.json(document) }
-            Output.line(document.words)
+            try UserOutput(user, attributes: shown).print(json: options.json)
         }
     }
+}
 
-    private static func require(_ outcome: UpdateUserOutcome, of user: User) throws {
-        switch outcome {
-        case .updated: return
-        case .notFound:
-            throw CommandFailure.temporary("another command has just deleted the user \(user.username)")
-        case .changedMeanwhile:
-            throw CommandFailure.temporary("the user \(user.username) was changed at the same time")
-        case .emailTaken:
-            throw CommandFailure.refused("another user has the email address \(user.email?.rawValue ?? "")")
-        }
+extension CommandFailure {
+    static func emailTaken(_ email: String) -> CommandFailure {
+        .refused("another user has the email address \(EscapedText(email))")
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UserEnable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,14 +15,14 @@ struct UserEnable: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            try installation.require(try await installation.users.enable(user.id), of: user.username)
-            guard options.json else { return Output.line("Enabled the user \(user.username).") }
-            try Output.json(UserDocument(try await installation.user(argument.name)))
+        try await options.withServer { server in
+            let user = try await server.user(argument)
+            let enabled = try await server.change(.post, user.userPath + "/enable").record(missing: argument.notFound)
+            if options.json { return try Output.json(enabled) }
+            Output.line("Enabled the user \(user.username).")
         }
     }
 }

@@ -1,8 +1,4 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import Foundation
 
 struct UserInvitations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,17 +7,16 @@ struct UserInvitations: AsyncParsableCommand {
         discussion: "Example:\n  counterfoil-server user invitations --data-dir ./data"
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let invitations = try await installation.store.invitations()
-            if options.json { return try Output.json(invitations.map { InvitationDocument($0) }) }
+        try await options.withServer { server in
+            let invitations = try await server.items(of: "/invitations")
+            if options.json { return try Output.json(invitations) }
             if invitations.isEmpty {
                 return Output.line("There is no invitation. See: counterfoil-server user invite --help")
             }
-            let now = installation.store.now()
-            for invitation in invitations { Output.line(InvitationDocument(invitation).line(at: now)) }
+            for invitation in invitations { Output.line(InvitationOutput(invitation).line) }
         }
     }
 }

@@ -1,9 +1,8 @@
 import ArgumentParser
 import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct UserInvite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +41,7 @@ struct UserInvite: AsyncParsableCommand {
             valueName: "language"))
     var language = Language.standard.rawValue
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard email.map({ EmailAddress($0) != nil }) ?? true else {
@@ -56,46 +55,28 @@ struct UserInvite: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            guard let issuer = installation.issuer, let signUp = installation.recorded.signUp else {
-                throw CommandFailure.refused(
-                    "no server has run on this store, so the URL of the link is unknown; start the server first")
-            }
-            guard signUp != .closed else {
-                throw CommandFailure.refused(
-                    "this server lets no one create an account; set sign-up to invited or open, and reload its settings"
-                )
-            }
-            var draft = Invitations.Draft(
-                email: email.flatMap(EmailAddress.init), role: role, days: days)
-            if let client { draft.clientID = try await installation.client(client).id }
-            if installation.recorded.sendsMail == true, draft.email != nil {
-                draft.mailLanguage = Language(rawValue: language)
-            }
-            let invitations = Invitations(issuer: issuer, store: installation.store, serverKey: installation.serverKey)
-            let outcome = try await invitations.invite(draft, now: installation.store.now()) {
-                installation.event(.account, client: $0.clientID, detail: $1)
-            }
-            let (invitation, link): (Invitation, String?)
-            switch outcome {
-            case .invited(let created, let url): (invitation, link) = (created, url)
-            case .emailTaken: throw CommandFailure.refused("a user has the email address \(email ?? "") already")
-            case .tooMany:
-                throw CommandFailure.refused(
-                    "\(Invitation.limit) invitations are not used; withdraw some of them, or wait until they expire")
-            case .queueFull: throw CommandFailure.temporary("too many mails wait to be sent; try again later")
-            }
-            if options.json { return try Output.json(InvitationDocument(invitation, link: link)) }
+        var members: [String: JSONValue] = ["days": .integer(Int64(days)), "language": .string(language)]
+        if let email { members["email"] = .string(email) }
+        if let role { members["role"] = .string(role.rawValue) }
+        if let client { members["client_id"] = .string(client) }
+        try await options.withServer { server in
+            let invitation = try await server.create("/invitations", members).record(
+                options: ["email": "--email", "role": "--role", "client_id": "--client"],
+                refusals: [
+                    "email-taken": .refused("a user has the email address \(email ?? "") already"),
+                    "no-client": .noClient(client ?? ""),
+                ])
+            if options.json { return try Output.json(invitation) }
             let shown: String
-            if let link {
-                Output.line(link)
+            if let link = invitation.text("link") {
+                Output.line("\(EscapedText(link, limit: 3000))")
                 shown = "The link is shown only once."
             } else {
                 shown = "The link is sent to \(email ?? "") and not shown here, because its use verifies the address."
             }
             Output.note(
-                "\(shown) It expires at \(Moment.text(invitation.expiresAt)); to withdraw it earlier, run: "
-                    + "counterfoil-server user withdraw \(invitation.shortID)")
+                "\(shown) It expires at \(DisplayName(invitation.text("expires_at") ?? "")); to withdraw it earlier, "
+                    + "run: counterfoil-server user withdraw \(EscapedText(invitation.text("id") ?? ""))")
         }
     }
 }

@@ -1,9 +1,6 @@
 import ArgumentParser
-import CounterfoilProtocol
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The command `user link`; the record of the link is a `UserLink`.
 struct UserLinkCommand: AsyncParsableCommand {
@@ -28,7 +25,7 @@ struct UserLinkCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The hours until the link expires, 1 to 168.", valueName: "hours"))
     var hours = 24
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard UserAdministration.linkHours.contains(hours) else {
@@ -37,39 +34,15 @@ struct UserLinkCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            guard let issuer = installation.issuer else {
-                throw CommandFailure.refused(
-                    "no server has run with this data, so its URL is not known; start the server once, then try again")
-            }
-            let link = try await installation.users.createLink(for: user.id, hours: hours, at: issuer)
-            guard let (url, expires) = link else { throw CommandFailure.disabled(user) }
-            if options.json { return try Output.json(Created(sub: user.id.rawValue, url: url, expires: expires)) }
-            Output.line(url)
+        try await options.withServer { server in
+            let user = try await server.user(argument)
+            let link = try await server.create(user.userPath + "/password-link", ["hours": .integer(Int64(hours))])
+                .record(missing: argument.notFound, refusals: ["user-disabled": .disabled(user.username)])
+            if options.json { return try Output.json(link) }
+            Output.line("\(EscapedText(link.text("url") ?? "", limit: 3000))")
             Output.note(
-                "The link is shown only once. It works once, until \(Moment.text(expires)), and ends all sessions of "
-                    + "\(user.username) when it is used.")
+                "The link is shown only once. It works once, until \(DisplayName(link.text("expires_at") ?? "")), and "
+                    + "ends all sessions of \(user.username) when it is used.")
         }
-    }
-
-    private struct Created: Encodable {
-        let sub: String
-        let url: String
-        let expires_at: Int
-
-        init(sub: String, url: String, expires: Date) {
-            self.sub = sub
-            self.url = url
-            expires_at = Int(expires.timeIntervalSince1970)
-        }
-    }
-}
-
-extension CommandFailure {
-    static func disabled(_ user: User, _ done: String = "") -> CommandFailure {
-        .refused(
-            "the user \(user.username) is disabled\(done); enable the account first with: "
-                + "counterfoil-server user enable \(user.username)")
     }
 }

@@ -1,5 +1,4 @@
 public import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
 public import CounterfoilStore
 import Foundation
@@ -58,73 +57,56 @@ struct UserList: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("List the users after this user name.", valueName: "name"))
     var after: String?
 
-    @OptionGroup var options: AdministrationOptions
-
-    private static let page = 500
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
-        _ = try query
+        _ = try filters
         guard limit ?? 1 > 0 else { throw ValidationError("--limit: must be at least 1.") }
     }
 
-    /// The query of the options.
-    private var query: UserQuery {
+    /// The parameters of the query by their names.
+    private var filters: [String: String] {
         get throws {
-            var query = UserQuery(
-                state: state, role: role, lacksSecondFactor: noSecondFactor, lacksPasskey: noPasskey, limit: Self.page)
-            if let search {
-                guard let search = UserSearch(search) else {
-                    throw ValidationError(
-                        "--search: must be 1 to \(UserSearch.limit) bytes without control characters.")
-                }
-                query.search = search
+            if let search, UserSearch(search) == nil {
+                throw ValidationError("--search: must be 1 to \(UserSearch.limit) bytes without control characters.")
             }
-            if let after {
-                guard let after = Username(after) else { throw ValidationError("--after: \(after) is no user name.") }
-                query.after = after
-            }
-            let times: [UserQuery.LastSignIn?] = [
-                neverSignedIn ? .never : nil,
-                try Self.time(signedInBefore, "--signed-in-before").map { .before($0) },
-                try Self.time(signedInSince, "--signed-in-since").map { .since($0) },
+            if let after, Username(after) == nil { throw ValidationError("--after: \(after) is no user name.") }
+            let times = [
+                "never_signed_in": neverSignedIn ? "true" : nil,
+                "signed_in_before": try Self.time(signedInBefore, "--signed-in-before"),
+                "signed_in_since": try Self.time(signedInSince, "--signed-in-since"),
             ]
-            guard times.compactMap(\.self).count <= 1 else {
+            guard times.values.compactMap(\.self).count <= 1 else {
                 throw ValidationError(
                     "--never-signed-in, --signed-in-before and --signed-in-since cannot be combined.")
             }
-            query.lastSignIn = times.compactMap(\.self).first
-            return query
+            let others = [
+                "search": search, "state": state?.rawValue, "role": role?.rawValue,
+                "without_second_factor": noSecondFactor ? "true" : nil, "without_passkey": noPasskey ? "true" : nil,
+                "after": after,
+            ]
+            return others.merging(times) { first, _ in first }.compactMapValues(\.self)
         }
     }
 
-    private static func time(_ text: String?, _ option: String) throws -> Date? {
+    private static func time(_ text: String?, _ option: String) throws -> String? {
         guard let text else { return nil }
         guard let time = Moment.parse(text) else { throw ValidationError("\(option): give \(Moment.forms).") }
-        return time
+        return Moment.text(time)
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            var query = try query
-            let isWhole = query == UserQuery(limit: Self.page)
-            var users: [UserOverview] = []
-            var isTooBroad = false
-            repeat {
-                query.limit = min(Self.page, limit.map { $0 - users.count } ?? Self.page)
-                let page = try await installation.store.users(matching: query)
-                users += page.users
-                isTooBroad = isTooBroad || page.isTooBroad
-                query.after = page.next
-            } while query.after != nil && users.count < limit ?? .max
-            if isTooBroad {
-                Output.note(
-                    "warning: more than \(UserQuery.candidates) email addresses or names begin with this text, so not "
-                        + "all matches are listed; give more of it")
-            }
-            let documents = users.map { UserDocument($0) }
-            if options.json { return try Output.json(documents) }
-            if documents.isEmpty { return Output.note(isWhole ? "There are no users yet." : "No user matches.") }
-            for document in documents { Output.line(document.line) }
+        let filters = try filters
+        let filter = filters.sorted { $0.key < $1.key }.map { name, value in
+            "&\(name)=\(AdministrationOperation.segment(value))"
+        }
+        try await options.withServer { server in
+            // A page of a filter that few users match has none of them, so there can be many pages.
+            let users = try await server.items(
+                of: "/users", filter: filter.joined(), atMost: limit, inPages: .max)
+            if options.json { return try Output.json(users) }
+            if users.isEmpty { return Output.note(filters.isEmpty ? "There are no users yet." : "No user matches.") }
+            for user in users { Output.line(UserOutput(user).line) }
         }
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// The options for the claims of a user (OpenID Connect Core §5.1).
 ///
@@ -78,17 +78,28 @@ struct UserOptions: ParsableArguments {
     @Option(name: .long, help: ArgumentHelp("The country.", valueName: "country"))
     var addressCountry: String?
 
-    /// The text options with their names and formats.
-    private var texts: [(option: String, value: String?, format: ClaimFormat)] {
+    /// The place of a claim in a user of the administration API.
+    private enum Place { case user, profile, address }
+
+    /// The text options, with the claims that they set and their formats.
+    private var texts: [(option: String, claim: String, place: Place, value: String?, format: ClaimFormat)] {
         [
-            ("display-name", displayName, .name), ("given-name", givenName, .name), ("family-name", familyName, .name),
-            ("middle-name", middleName, .name), ("nickname", nickname, .name), ("profile", profile, .url),
-            ("picture", picture, .url), ("website", website, .url), ("gender", gender, .name),
-            ("birthdate", birthdate, .birthdate), ("zoneinfo", zoneinfo, .timeZone), ("locale", locale, .language),
-            ("phone", phone, .telephone), ("address-formatted", addressFormatted, .lines),
-            ("address-street", addressStreet, .lines), ("address-locality", addressLocality, .name),
-            ("address-region", addressRegion, .name), ("address-postal-code", addressPostalCode, .name),
-            ("address-country", addressCountry, .name),
+            ("display-name", "name", .user, displayName, .name),
+            ("given-name", "given_name", .profile, givenName, .name),
+            ("family-name", "family_name", .profile, familyName, .name),
+            ("middle-name", "middle_name", .profile, middleName, .name),
+            ("nickname", "nickname", .profile, nickname, .name), ("profile", "profile", .profile, profile, .url),
+            ("picture", "picture", .profile, picture, .url), ("website", "website", .profile, website, .url),
+            ("gender", "gender", .profile, gender, .name),
+            ("birthdate", "birthdate", .profile, birthdate, .birthdate),
+            ("zoneinfo", "zoneinfo", .profile, zoneinfo, .timeZone), ("locale", "locale", .profile, locale, .language),
+            ("phone", "phone_number", .profile, phone, .telephone),
+            ("address-formatted", "formatted", .address, addressFormatted, .lines),
+            ("address-street", "street_address", .address, addressStreet, .lines),
+            ("address-locality", "locality", .address, addressLocality, .name),
+            ("address-region", "region", .address, addressRegion, .name),
+            ("address-postal-code", "postal_code", .address, addressPostalCode, .name),
+            ("address-country", "country", .address, addressCountry, .name),
         ]
     }
 
@@ -98,7 +109,7 @@ struct UserOptions: ParsableArguments {
     }
 
     func validate() throws {
-        for (option, value, format) in texts {
+        for (option, _, _, value, format) in texts {
             guard let value = value?.trimmingWhitespace(), !value.isEmpty else { continue }
             guard format.accepts(value) else { throw ValidationError("--\(option): \(format.rule)") }
         }
@@ -115,40 +126,21 @@ struct UserOptions: ParsableArguments {
         }
     }
 
-    /// Writes the given options into a user.
+    /// The given options as a change of a user (RFC 7396), in which an empty value becomes null.
     ///
-    /// White space at the beginning and the end of a value is ignored. A changed email address or phone number becomes
-    /// unverified, unless the options also say that it is verified.
-    func write(into user: inout User) {
-        func replace(_ old: inout String?, by value: String?) {
-            if let value = value?.trimmingWhitespace() { old = value.isEmpty ? nil : value }
+    /// White space at the beginning and the end of a value is ignored.
+    var members: [String: JSONValue] {
+        var parts: [Place: [String: JSONValue]] = [:]
+        func set(_ claim: String, at place: Place, to value: String?) {
+            guard let value = value?.trimmingWhitespace() else { return }
+            parts[place, default: [:]][claim] = value.isEmpty ? .null : .string(value)
         }
-        if let displayName { user.displayName = displayName.trimmingWhitespace() }
-        let formerPhone = user.profile.phoneNumber
-        user.changeEmail(to: email.map(EmailAddress.init) ?? user.email, isVerified: emailVerified)
-        var profile = user.profile
-        replace(&profile.givenName, by: givenName)
-        replace(&profile.familyName, by: familyName)
-        replace(&profile.middleName, by: middleName)
-        replace(&profile.nickname, by: nickname)
-        replace(&profile.profile, by: self.profile)
-        replace(&profile.picture, by: picture)
-        replace(&profile.website, by: website)
-        replace(&profile.gender, by: gender)
-        replace(&profile.birthdate, by: birthdate)
-        replace(&profile.zoneInfo, by: zoneinfo)
-        replace(&profile.locale, by: locale)
-        replace(&profile.phoneNumber, by: phone)
-        if profile.phoneNumber != formerPhone { profile.isPhoneNumberVerified = nil }
-        if let phoneVerified { profile.isPhoneNumberVerified = phoneVerified }
-        var address = profile.address ?? UserProfile.Address()
-        replace(&address.formatted, by: addressFormatted)
-        replace(&address.streetAddress, by: addressStreet)
-        replace(&address.locality, by: addressLocality)
-        replace(&address.region, by: addressRegion)
-        replace(&address.postalCode, by: addressPostalCode)
-        replace(&address.country, by: addressCountry)
-        profile.address = address == UserProfile.Address() ? nil : address
-        user.profile = profile
+        for text in texts { set(text.claim, at: text.place, to: text.value) }
+        set("email", at: .user, to: email)
+        if let emailVerified { parts[.user, default: [:]]["email_verified"] = .boolean(emailVerified) }
+        if let phoneVerified { parts[.profile, default: [:]]["phone_number_verified"] = .boolean(phoneVerified) }
+        if let address = parts[.address] { parts[.profile, default: [:]]["address"] = .object(address) }
+        if let profile = parts[.profile] { parts[.user, default: [:]]["profile"] = .object(profile) }
+        return parts[.user] ?? [:]
     }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct UserPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,44 +26,35 @@ struct UserPassword: AsyncParsableCommand {
     @Flag(name: .long, help: "Delete all passkeys of the user, too.")
     var removePasskeys = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
         let line = try secret.readLine()
-        try await options.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            let password = try PasswordOption.password(
-                line, for: user.username, email: user.email, displayName: user.displayName, at: installation.issuer)
-            let hash = try await PasswordHasher().hash(password)
-            guard user.disabledAt == nil else { throw CommandFailure.disabled(user) }
-            // First, so that no passkey begins a session after the sessions have ended.
-            let passkeys = try await removingPasskeys(of: user, in: installation)
-            let deleted = removePasskeys ? ", and the passkeys are deleted" : ""
-            let isTemporary = secret.mustChangePassword
-            switch try await installation.users.setPassword(hash, isTemporary: isTemporary, of: user) {
-            case .reset:
-                if options.json { return try Output.json(UserDocument(user)) }
-                Output.line("Changed the password of \(user.username), and ended all sessions.\(passkeys)")
-            case .permissionOutdated:
-                throw CommandFailure.temporary("the password was changed at the same time\(deleted); try again")
-            case .userNotActive: throw CommandFailure.disabled(user, deleted)
-            }
+        try await options.withServer { server in
+            let user = try await server.user(argument)
+            let passkeys = try await server.items(of: user.userPath + "/passkeys").count
+            try await server.change(
+                .put, user.userPath + "/password",
+                [
+                    "password": .string(line), "must_change_password": .boolean(secret.mustChangePassword),
+                    "remove_passkeys": .boolean(removePasskeys),
+                ]
+            ).accepted(
+                options: ["password": "the password"], missing: argument.notFound,
+                refusals: ["user-disabled": .disabled(user.username)])
+            if options.json { return try Output.json(try await server.user(argument)) }
+            Output.line(
+                "Changed the password of \(user.username), and ended all sessions."
+                    + words(ofPasskeys: passkeys))
         }
     }
 
-    /// Deletes the passkeys of the user if the operator asks for it, and returns a sentence about them.
-    private func removingPasskeys(of user: User, in installation: Installation) async throws -> String {
-        let store = installation.store
-        guard removePasskeys else {
-            let count = try await store.passkeys(of: user.id).count
-            guard count > 0 else { return "" }
-            return " \(Self.words(count)) still \(count == 1 ? "signs" : "sign") the user in; "
-                + "to delete \(count == 1 ? "it" : "them"), run the command with --remove-passkeys."
-        }
-        let event = try await installation.event(of: .passkeysRemoved, to: user)
-        let removed = try await store.removePasskeys(of: user.id, recording: [event])
-        return " Deleted \(Self.words(removed))."
+    /// Returns a sentence about the passkeys of the user, whose number is that before the change.
+    private func words(ofPasskeys count: Int) -> String {
+        guard count > 0 else { return removePasskeys ? " Deleted 0 passkeys." : "" }
+        let passkeys = count == 1 ? "1 passkey" : "\(count) passkeys"
+        if removePasskeys { return " Deleted \(passkeys)." }
+        return " \(passkeys) still \(count == 1 ? "signs" : "sign") the user in; "
+            + "to delete \(count == 1 ? "it" : "them"), run the command with --remove-passkeys."
     }
-
-    private static func words(_ count: Int) -> String { count == 1 ? "1 passkey" : "\(count) passkeys" }
 }

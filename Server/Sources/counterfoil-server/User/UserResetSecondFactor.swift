@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UserResetSecondFactor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,15 +17,14 @@ struct UserResetSecondFactor: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            guard try await installation.users.resetSecondFactor(of: user) else {
-                throw CommandFailure.refused("the user \(user.username) has no second factor")
-            }
-            if options.json { return try Output.json(UserDocument(user)) }
+        try await options.withServer { server in
+            let user = try await server.user(argument)
+            try await server.change(.delete, user.userPath + "/second-factor")
+                .accepted(missing: .refused("the user \(user.username) has no second factor"))
+            if options.json { return try Output.json(try await server.user(argument)) }
             Output.line("Removed the second factor of \(user.username), and the recovery codes.")
         }
     }

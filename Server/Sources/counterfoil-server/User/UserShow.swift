@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UserShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,17 +10,14 @@ struct UserShow: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let user = try await installation.user(argument.name)
-            guard let overview = try await installation.store.userOverview(user.id) else {
-                throw CommandFailure.noUser(argument.name)
-            }
-            let document = UserDocument(overview, try await installation.store.attributes(of: user.id))
-            if options.json { return try Output.json(document) }
-            Output.line(document.words)
+        try await options.withServer { server in
+            let user = try await server.user(argument)
+            let attributes = try await server.change(.get, user.userPath + "/attributes")
+                .record(missing: argument.notFound)
+            try UserOutput(user, attributes: attributes).print(json: options.json)
         }
     }
 }

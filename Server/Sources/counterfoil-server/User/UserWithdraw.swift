@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct UserWithdraw: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +17,7 @@ struct UserWithdraw: AsyncParsableCommand {
     @Argument(help: "The id of the invitation as printed by invitations, or its first 4 digits or more.")
     var id: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard id.utf8.count >= 4 else {
@@ -27,9 +26,11 @@ struct UserWithdraw: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let chosen = try await installation.store.invitations().filter { $0.shortID.hasPrefix(id.lowercased()) }
-            guard let invitation = chosen.first else {
+        try await options.withServer { server in
+            let chosen = try await server.items(of: "/invitations").filter {
+                $0.text("id")?.hasPrefix(id.lowercased()) == true
+            }
+            guard let invitation = chosen.first, let found = invitation.text("id") else {
                 throw CommandFailure.refused(
                     "there is no invitation with an id that starts with \(id); see: counterfoil-server user invitations"
                 )
@@ -38,14 +39,10 @@ struct UserWithdraw: AsyncParsableCommand {
                 throw CommandFailure.refused(
                     "more than one invitation has an id that starts with \(id); give more digits")
             }
-            let isWithdrawn = try await installation.store.withdraw(invitation) {
-                installation.event(.account, detail: $0)
-            }
-            guard isWithdrawn else {
-                throw CommandFailure.temporary("the invitation was just used or withdrawn")
-            }
-            if options.json { return try Output.json(InvitationDocument(invitation)) }
-            Output.line("Withdrew the invitation \(invitation.shortID).")
+            try await server.change(.delete, "/invitations/" + AdministrationOperation.segment(found))
+                .accepted(missing: .temporary("the invitation was just used or withdrawn"))
+            if options.json { return try Output.json(invitation) }
+            Output.line("Withdrew the invitation \(EscapedText(found)).")
         }
     }
 }

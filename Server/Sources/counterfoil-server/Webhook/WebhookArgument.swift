@@ -1,7 +1,7 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 /// The argument that names an existing webhook.
 struct WebhookArgument: ParsableArguments {
@@ -48,6 +48,11 @@ struct WebhookTypeOptions: ParsableArguments {
     /// The names of the chosen types; nil if none are chosen.
     var chosen: [String]? { allTypes ? EventType.allCases.map(\.rawValue) : types.isEmpty ? nil : types }
 
+    /// Writes the chosen types, if there are any, into the body of a request.
+    func write(into members: inout [String: JSONValue]) {
+        if let chosen { members["types"] = .array(chosen.map { .string($0) }) }
+    }
+
     func validate() throws {
         try EventTypeOptions.check(types)
         guard types.isEmpty || !allTypes else {
@@ -56,43 +61,24 @@ struct WebhookTypeOptions: ParsableArguments {
     }
 }
 
-extension Installation {
-    /// Returns the webhook with an identifier; fails the command if there is none.
-    func webhook(_ argument: WebhookArgument) async throws -> Webhook {
-        guard let id = WebhookIdentifier(argument.webhook), let webhook = try await store.webhook(id) else {
-            throw CommandFailure.refused(
-                "there is no webhook \(EscapedText(argument.webhook)); see: counterfoil-server webhook list")
-        }
-        return webhook
-    }
+extension WebhookArgument {
+    /// The options by the members of a webhook.
+    static let options = ["url": "the URL", "label": "--label", "types": "--type"]
 
-    /// Returns a webhook that a command has changed.
-    func changed(_ webhook: Webhook) async throws -> Webhook {
-        guard let changed = try await store.webhook(webhook.id) else { throw CommandFailure.webhookDeleted }
-        return changed
-    }
+    /// The path of the webhook in the administration API.
+    var path: String { "/webhooks/" + AdministrationOperation.segment(webhook) }
 
-    /// The changes of webhooks, whose events say that they were made at the command line.
-    var webhookAdministration: WebhookAdministration {
-        WebhookAdministration(
-            store, serverKey: serverKey, at: store.now(),
-            recording: { [self] kind, detail in event(kind, detail: detail) })
+    var notFound: CommandFailure {
+        .refused("there is no webhook \(EscapedText(webhook)); see: counterfoil-server webhook list")
     }
-
-    /// The reader of events.
-    var events: EventReader { EventReader(store, serverKey: serverKey) }
 }
 
-extension CommandFailure {
-    static var webhookDeleted: CommandFailure { .temporary("another command has just deleted this webhook") }
-
-    /// Creates a failure with the problems of a webhook; a retry can help if another command was faster.
-    static func refused(_ refusal: WebhookRefusal) -> CommandFailure {
-        if refusal.problems.contains(where: {
-            $0.text.key == WebhookDraft.FieldProblem.Reason.changedMeanwhile.rawValue
-        }) {
-            return .temporary("the webhook was changed at the same time; try again")
-        }
-        return .refused(refusal.problems.map { Localizer.english($0.text) }.joined(separator: " "))
+extension AdministrationTransport {
+    /// Reads a webhook, or makes a change that has it as its answer; fails the command if there is none.
+    func webhook(
+        _ argument: WebhookArgument, _ method: HTTPRequest.Method = .get, _ action: String = "",
+        _ body: [String: JSONValue]? = nil
+    ) async throws -> AdministrationRecord {
+        try await change(method, argument.path + action, body).record(missing: argument.notFound)
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct WebhookCreate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,16 +25,14 @@ struct WebhookCreate: AsyncParsableCommand {
 
     @OptionGroup var types: WebhookTypeOptions
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        var draft = WebhookDraft()
-        (draft.url, draft.label, draft.types) = (url, label, types.chosen ?? [])
-        try await options.withInstallation { installation in
-            do {
-                let (webhook, secret) = try await installation.webhookAdministration.add(draft)
-                try WebhookOutput(webhook, newSecret: secret).print(json: options.json)
-            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
+        var members: [String: JSONValue] = ["url": .string(url), "label": .string(label)]
+        types.write(into: &members)
+        try await options.withServer(creating: true) { server in
+            let webhook = try await server.create("/webhooks", members).record(options: WebhookArgument.options)
+            try WebhookOutput(webhook).print(json: options.json)
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct WebhookDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,16 +13,14 @@ struct WebhookDelete: AsyncParsableCommand {
 
     @OptionGroup var existing: WebhookArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let webhook = try await installation.webhook(existing)
-            guard try await installation.webhookAdministration.delete(webhook) else {
-                throw CommandFailure.webhookDeleted
-            }
-            if options.json { return try Output.json(WebhookOutput(webhook)) }
-            Output.line("Deleted \(webhook.id).")
+        try await options.withServer { server in
+            let webhook = try await server.webhook(existing)
+            try await server.change(.delete, existing.path).accepted(missing: existing.notFound)
+            if options.json { return try Output.json(webhook) }
+            Output.line("Deleted \(existing.webhook).")
         }
     }
 }

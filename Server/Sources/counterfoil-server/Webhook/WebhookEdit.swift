@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct WebhookEdit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +29,7 @@ struct WebhookEdit: AsyncParsableCommand {
     @Flag(name: .long, help: "Send the events of the types that a new webhook gets by default.")
     var defaultTypes = false
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
         // Not in validate(), so that the parser reports an unknown option first.
@@ -40,19 +39,16 @@ struct WebhookEdit: AsyncParsableCommand {
         guard types.chosen == nil || !defaultTypes else {
             throw ValidationError("--default-types excludes --type and --all-types.")
         }
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.webhook(existing)
-            var draft = WebhookDraft(former)
-            if let url { draft.url = url }
-            if let label { draft.label = label }
-            if let chosen = types.chosen { draft.types = chosen }
-            if defaultTypes { draft.types = [] }
-            do {
-                guard try await installation.webhookAdministration.change(former, to: draft) else {
-                    throw CommandFailure.webhookDeleted
-                }
-            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
-            try WebhookOutput(try await installation.changed(former)).print(json: options.json)
+        var members: [String: JSONValue] = [:]
+        if let url { members["url"] = .string(url) }
+        if let label { members["label"] = .string(label) }
+        types.write(into: &members)
+        if defaultTypes { members["types"] = .array([]) }
+        try await options.withServer { server in
+            let former = try await server.webhook(existing)
+            let webhook = try await server.change(.patch, existing.path, ifMatch: former.tag, members)
+                .record(options: WebhookArgument.options, missing: existing.notFound)
+            try WebhookOutput(webhook).print(json: options.json)
         }
     }
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
 
 struct WebhookList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,11 +13,11 @@ struct WebhookList: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let webhooks = try await installation.store.webhooks().map { WebhookOutput($0) }
+        try await options.withServer { server in
+            let webhooks = try await server.items(of: "/webhooks").map { WebhookOutput($0) }
             if options.json { return try Output.json(webhooks) }
             if webhooks.isEmpty { Output.line("There are no webhooks.") }
             for webhook in webhooks { Output.line(webhook.line) }

@@ -1,38 +1,35 @@
 import CounterfoilProtocol
 import CounterfoilServer
-import CounterfoilStore
-import Foundation
+@_spi(Counterfoil) import CounterfoilTokens
 
 /// A webhook in the output of commands, with its last deliveries if a command shows them.
 struct WebhookOutput: Encodable {
-    private let webhook: Webhook
-    private let newSecret: WebhookSecret?
-    private let deliveries: [WebhookDeliveryDocument]?
+    private var webhook: [String: JSONValue]
+    private let deliveries: [AdministrationRecord]
 
-    init(_ webhook: Webhook, newSecret: WebhookSecret? = nil, deliveries: [WebhookDelivery]? = nil) {
-        self.webhook = webhook
-        self.newSecret = newSecret
-        self.deliveries = deliveries?.map { WebhookDeliveryDocument($0) }
+    init(_ webhook: AdministrationRecord, newSecret: String? = nil, deliveries: [AdministrationRecord]? = nil) {
+        self.webhook = webhook.members
+        if let newSecret { self.webhook["secret"] = .string(newSecret) }
+        if let deliveries { self.webhook["deliveries"] = .array(deliveries.map { .object($0.members) }) }
+        self.deliveries = deliveries ?? []
     }
 
-    private enum CodingKeys: String, CodingKey { case deliveries }
+    func encode(to encoder: any Encoder) throws { try JSONValue.object(webhook).encode(to: encoder) }
 
-    func encode(to encoder: any Encoder) throws {
-        try WebhookDocument(webhook, newSecret: newSecret).encode(to: encoder)
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(deliveries, forKey: .deliveries)
-    }
+    private var record: AdministrationRecord { AdministrationRecord(webhook) }
+
+    private var label: DisplayName { DisplayName(record.text("label") ?? "") }
 
     /// The webhook as one line of text.
     var line: String {
-        [
-            webhook.id.rawValue, webhook.failures > 0 && webhook.state == .active ? "retrying" : webhook.state.rawValue,
-            webhook.url.rawValue, "\(DisplayName(webhook.label))",
-        ].joined(separator: "  ")
+        let (record, state) = (record, record.text("state") ?? "")
+        let isRetrying = state == "active" && (record.integer("failures") ?? 0) > 0
+        return [record.shown("id"), isRetrying ? "retrying" : state.visible, record.shown("url"), "\(label)"]
+            .joined(separator: "  ")
     }
 
     private var types: String {
-        switch EventType.Choice(of: webhook) {
+        switch EventType.Choice(of: record.texts("types")) {
         case .all: "all"
         case .usual: "all but \(WebhookTypeOptions.omitted)"
         case .named(let names): names.joined(separator: " ")
@@ -40,39 +37,42 @@ struct WebhookOutput: Encodable {
     }
 
     private var words: String {
-        var lines = [
-            "\(DisplayName(webhook.label))", "  id: \(webhook.id)", "  url: \(webhook.url)",
-            "  types: \(types)",
-            "  state: \(webhook.state.rawValue)",
-        ]
-        if let newSecret { lines.append("  secret: \(newSecret.exposed)") }
-        if let former = webhook.formerSecret { lines.append("  former secret until: \(Moment.text(former.until))") }
-        if let since = webhook.failingSince {
-            lines.append("  failing since: \(Moment.text(since)), attempts: \(webhook.failures)")
+        let record = record
+        var lines = ["\(label)"]
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append("  \(name): \(DisplayName(value))") }
         }
-        if let nextAttempt = webhook.nextAttempt { lines.append("  next attempt: \(Moment.text(nextAttempt))") }
-        if webhook.missedThrough != nil {
+        add("id", record.text("id"))
+        add("url", record.text("url"))
+        add("types", types)
+        add("state", record.text("state"))
+        add("secret", record.text("secret"))
+        add("former secret until", record.text("former_secret_until"))
+        add("failing since", record.text("failing_since").map { "\($0), attempts: \(record.integer("failures") ?? 0)" })
+        add("next attempt", record.text("next_attempt"))
+        if record.members["missed_through"] != nil {
             lines.append("  missed: events were deleted from the audit log before the receiver got them")
         }
-        lines += (deliveries ?? []).map { "  " + $0.line }
+        lines += deliveries.map { "  " + Self.line(of: $0) }
         return lines.joined(separator: "\n")
+    }
+
+    /// An attempt to send an event, as one line of text.
+    private static func line(of delivery: AdministrationRecord) -> String {
+        let result = delivery.integer("status").map(String.init) ?? delivery.text("failure")
+        let values = [delivery.text("time"), delivery.text("event"), delivery.text("type"), result]
+        let words =
+            values.map { "\(DisplayName($0 ?? ""))" } + ["\(delivery.integer("milliseconds") ?? 0) ms"]
+            + (delivery.flag("resend") ? ["sent again"] : [])
+        return words.joined(separator: "  ")
     }
 
     /// Prints the webhook, and a note about its new secret if it has one.
     func print(json: Bool) throws {
         if json { return try Output.json(self) }
         Output.line(words)
-        if newSecret != nil {
+        if record.text("secret") != nil {
             Output.note("The secret is shown only once. Store it where only the receiver can read it.")
         }
-    }
-}
-
-extension WebhookDeliveryDocument {
-    /// The attempt as one line of text.
-    fileprivate var line: String {
-        let result: String = status.map(String.init) ?? failure ?? ""
-        return ([time, event, type, result, "\(milliseconds) ms"] + (resend ? ["sent again"] : []))
-            .joined(separator: "  ")
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct WebhookPause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,19 +15,13 @@ struct WebhookPause: AsyncParsableCommand {
 
     @OptionGroup var existing: WebhookArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.webhook(existing)
-            guard former.state == .active else { throw CommandFailure.refused("the webhook sends nothing already") }
-            do {
-                guard try await installation.webhookAdministration.pause(former) else {
-                    throw CommandFailure.webhookDeleted
-                }
-            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
-            if options.json { return try Output.json(WebhookOutput(try await installation.changed(former))) }
-            Output.line("Paused \(former.id).")
+        try await options.withServer { server in
+            let webhook = try await server.webhook(existing, .post, "/pause")
+            if options.json { return try Output.json(webhook) }
+            Output.line("Paused \(existing.webhook).")
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 import Foundation
+import HTTPTypes
 
 struct WebhookReplay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,7 +26,7 @@ struct WebhookReplay: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The time of the first event.", valueName: "time"))
     var since: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard Moment.parse(since, at: Date(), in: .current) != nil else {
@@ -35,21 +35,17 @@ struct WebhookReplay: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let webhook = try await installation.webhook(existing)
-            guard let start = Moment.parse(since, at: installation.store.now(), in: .current) else {
-                throw CommandFailure.usage("--since must be \(Moment.searchForms).")
-            }
-            guard try await installation.webhookAdministration.replay(webhook, since: start) else {
-                throw CommandFailure.webhookDeleted
-            }
-            let changed = try await installation.changed(webhook)
-            if options.json { return try Output.json(WebhookOutput(changed)) }
-            Output.line("\(webhook.id) continues with the events since \(Moment.text(start)).")
-            if changed.state != .active {
+        guard let start = Moment.parse(since, at: Date(), in: .current) else {
+            throw CommandFailure.usage("--since must be \(Moment.searchForms).")
+        }
+        try await options.withServer { server in
+            let webhook = try await server.webhook(existing, .post, "/replay", ["since": .string(Moment.text(start))])
+            if options.json { return try Output.json(webhook) }
+            Output.line("\(existing.webhook) continues with the events since \(Moment.text(start)).")
+            if webhook.text("state") != "active" {
                 Output.note(
-                    "The webhook is \(changed.state == .paused ? "paused" : "disabled"), and gets nothing before: "
-                        + "counterfoil-server webhook resume \(webhook.id)")
+                    "The webhook is \(webhook.text("state") == "paused" ? "paused" : "disabled"), and gets nothing "
+                        + "before: counterfoil-server webhook resume \(existing.webhook)")
             }
         }
     }

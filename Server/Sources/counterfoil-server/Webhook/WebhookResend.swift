@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
+import HTTPTypes
 
 struct WebhookResend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,26 +21,14 @@ struct WebhookResend: AsyncParsableCommand {
     @Argument(help: "The identifier of the event, such as evt_…; see: webhook show")
     var event: String
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let webhook = try await installation.webhook(existing)
-            let deliveries = try await installation.store.webhookDeliveries(
-                of: webhook.id, before: nil, limit: Webhook.deliveryLimit)
-            guard let delivery = deliveries.first(where: { $0.attempt.eventID == event && !event.isEmpty }) else {
-                throw CommandFailure.refused(
-                    "none of the last deliveries is of the event \(EscapedText(event)); see: counterfoil-server "
-                        + "webhook show --limit \(Webhook.deliveryLimit)")
-            }
-            switch try await installation.webhookAdministration.resend(delivery.attempt.seal, to: webhook) {
-            case .queued: break
-            case .notFound: throw CommandFailure.webhookDeleted
-            case .queueFull:
-                throw CommandFailure.temporary("\(Webhook.resendLimit) events wait to be sent again; try again later")
-            }
+        try await options.withServer { server in
+            try await server.change(.post, existing.path + "/resend", ["event": .string(event)])
+                .accepted(missing: existing.notFound)
             if options.json { return try Output.json(["queued": event]) }
-            Output.line("Queued \(event). See the result with: counterfoil-server webhook show \(webhook.id)")
+            Output.line("Queued \(event). See the result with: counterfoil-server webhook show \(existing.webhook)")
         }
     }
 }

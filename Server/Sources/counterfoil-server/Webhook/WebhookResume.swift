@@ -1,7 +1,5 @@
 import ArgumentParser
-import CounterfoilSQLite
-import CounterfoilServer
-import CounterfoilStore
+import HTTPTypes
 
 struct WebhookResume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,18 +16,13 @@ struct WebhookResume: AsyncParsableCommand {
 
     @OptionGroup var existing: WebhookArgument
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.webhook(existing)
-            do {
-                guard try await installation.webhookAdministration.resume(former) else {
-                    throw CommandFailure.webhookDeleted
-                }
-            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
-            if options.json { return try Output.json(WebhookOutput(try await installation.changed(former))) }
-            Output.line("Resumed \(former.id).")
+        try await options.withServer { server in
+            let webhook = try await server.webhook(existing, .post, "/resume")
+            if options.json { return try Output.json(webhook) }
+            Output.line("Resumed \(existing.webhook).")
         }
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
-import CounterfoilStore
+@_spi(Counterfoil) import CounterfoilTokens
 
 struct WebhookRotateSecret: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +22,7 @@ struct WebhookRotateSecret: AsyncParsableCommand {
         help: ArgumentHelp("The hours for which the former secret still signs, 0 to 168.", valueName: "hours"))
     var overlapHours = WebhookAdministration.overlapHours
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard WebhookAdministration.overlaps.contains(overlapHours) else {
@@ -32,15 +31,11 @@ struct WebhookRotateSecret: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let former = try await installation.webhook(existing)
-            do {
-                let secret = try await installation.webhookAdministration.replaceSecret(
-                    of: former, overlapping: overlapHours)
-                guard let secret else { throw CommandFailure.webhookDeleted }
-                try WebhookOutput(try await installation.changed(former), newSecret: secret)
-                    .print(json: options.json)
-            } catch let refusal as WebhookRefusal { throw CommandFailure.refused(refusal) }
+        try await options.withServer { server in
+            let hours: [String: JSONValue] = ["overlap_hours": .integer(Int64(overlapHours))]
+            let secret = try await server.create(existing.path + "/secret", hours).record(missing: existing.notFound)
+            try WebhookOutput(try await server.webhook(existing), newSecret: secret.text("secret"))
+                .print(json: options.json)
         }
     }
 }

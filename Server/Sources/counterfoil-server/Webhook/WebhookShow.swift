@@ -1,5 +1,4 @@
 import ArgumentParser
-import CounterfoilSQLite
 import CounterfoilServer
 import CounterfoilStore
 
@@ -20,7 +19,7 @@ struct WebhookShow: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("The number of deliveries to show, 0 to 200.", valueName: "n"))
     var limit = 20
 
-    @OptionGroup var options: AdministrationOptions
+    @OptionGroup var options: OperationOptions
 
     func validate() throws {
         guard (0...Webhook.deliveryLimit).contains(limit) else {
@@ -29,10 +28,9 @@ struct WebhookShow: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.withInstallation(creating: false) { installation in
-            let webhook = try await installation.webhook(existing)
-            let deliveries = try await installation.store.webhookDeliveries(
-                of: webhook.id, before: nil, limit: limit)
+        try await options.withServer { server in
+            let webhook = try await server.webhook(existing)
+            let deliveries = try await server.items(of: existing.path + "/deliveries", atMost: limit)
             try WebhookOutput(webhook, deliveries: deliveries).print(json: options.json)
         }
     }

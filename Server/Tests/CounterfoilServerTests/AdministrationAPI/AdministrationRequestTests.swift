@@ -63,7 +63,7 @@ struct AdministrationRequestTests {
     }
 
     @Test(arguments: [
-        ("after=a", ["after"]), ("limit=1&limit=2", ["limit"]), ("limit=0", ["limit"]), ("limit=201", ["limit"]),
+        ("before=a", ["before"]), ("limit=1&limit=2", ["limit"]), ("limit=0", ["limit"]), ("limit=201", ["limit"]),
         ("state=gone", ["state"]), ("search=%00", ["search"]), ("cursor=AAAA", ["cursor"]),
         ("never_signed_in=true&signed_in_since=2026-01-01", ["signed_in_before"]),
     ])

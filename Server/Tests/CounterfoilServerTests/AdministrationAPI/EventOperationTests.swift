@@ -47,10 +47,13 @@ struct EventOperationTests {
         // The position is also beyond events of other types.
         #expect(chosen.field("Events-Cursor") == second.field("Events-Cursor"))
         #expect(try await events("?since=1h").lines.count == events().lines.count)
+        let newest = try await events("?after=end")
+        #expect(try newest.lines.isEmpty)
+        #expect(newest.field("Events-Cursor") == second.field("Events-Cursor"))
     }
 
     @Test(arguments: [
-        ("after=-1", "after"), ("after=1e3", "after"), ("after=99999999999999999999", "after"),
+        ("after=-1", "after"), ("after=1e3", "after"), ("after=END", "after"), ("after=99999999999999999999", "after"),
         ("after=999999", "after"), ("after=1&since=1h", "after"), ("since=never", "since"), ("types=", "types"),
         ("types=nothing", "types"), ("limit=501", "limit"), ("wait=4", "wait"), ("cursor=1", "cursor"),
     ])

@@ -45,6 +45,29 @@ struct InstallationOperationTests {
         }
     }
 
+    @Test func `the server keys are listed with what needs them, as often as the checks that take long`() async throws {
+        let need = ServerKeyNeed(kind: .refreshTokens, count: 2, until: Date(timeIntervalSince1970: 1_800_000_000))
+        let reporter = ScriptedInstallation { script in
+            script.serverKeys = [
+                ServerKeyState(fingerprint: "0a1b2c3d", state: .current, firstUntil: nil, needs: []),
+                ServerKeyState(fingerprint: "1b2c3d4e", state: .former, firstUntil: nil, needs: [need]),
+            ]
+        }
+        let desk = try await AdministrationDesk(reporter: reporter)
+        let token = try await desk.token("counterfoil.admin.server:read")
+        let list = try await desk.send(.get, "/server-keys", as: token)
+        #expect(try list.items("fingerprint") == ["0a1b2c3d", "1b2c3d4e"])
+        #expect(try list.items("state") == ["current", "former"])
+        let items = try #require(try list.members["items"] as? [[String: Any]])
+        let needs = try #require(items[1]["needs"] as? [[String: Any]])
+        #expect(needs.map { $0["kind"] as? String } == ["refresh-tokens"] && needs[0]["count"] as? Int == 2)
+        #expect(needs[0]["until"] as? String == "2027-01-15T08:00:00Z" && needs[0]["last_used"] == nil)
+        for _ in 2...6 { _ = try await desk.send(.get, "/server-keys", as: token) }
+        #expect(try await desk.send(.get, "/server-keys", as: token).status == .tooManyRequests)
+        let other = try await AdministrationDesk()
+        #expect(try await other.send(.get, "/server-keys", as: try await other.token()).status == .notFound)
+    }
+
     // SEC-952
     @Test func `the settings say where each value comes from, and show no secret`() async throws {
         let reporter = ScriptedInstallation { script in
@@ -111,8 +134,10 @@ struct InstallationOperationTests {
             try await desk.send(.post, "/mail/test", as: token, json: #"{"email": "\#(address)"}"#)
         }
         #expect(try await send("nobody").refusedParts == ["/email"])
-        #expect(try await send("bob@example.com").status == .noContent)
+        let sent = try await send("bob@example.com")
+        #expect(sent.status == .ok)
         #expect(recorder.mails.map(\.recipient.rawValue) == ["bob@example.com"])
+        #expect(try sent.members["mail"] as? String == recorder.mails.first?.id.rawValue)
         recorder.answers(.refused("refused", reply: "550 no such user"))
         let refused = try await send("eve@example.com")
         #expect(refused.status == .conflict && refused.problem == "mail-refused")

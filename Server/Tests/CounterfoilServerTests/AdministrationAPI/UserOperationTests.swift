@@ -36,6 +36,12 @@ struct UserOperationTests {
             fields: [.ifMatch: try #require(changed.fields[.eTag])])
         #expect(try refused.refusedParts == ["/profile/address/planet", "/profile/website"])
 
+        let cleared = try await desk.send(
+            .patch, path, as: token, json: #"{"profile": {"nickname": null, "address": {"country": null}}}"#,
+            fields: [.ifMatch: try #require(changed.fields[.eTag])])
+        let rest = try #require(try cleared.members["profile"] as? [String: Any])
+        #expect(cleared.status == .ok && rest["nickname"] == nil && rest["address"] == nil)
+
         let role = try await desk.send(.put, path + "/role", as: token, json: #"{"role": "administrator"}"#)
         #expect(try role.members["role"] as? String == "administrator")
         #expect(try await desk.send(.put, path + "/role", as: token, json: #"{"role": null}"#).status == .ok)
@@ -49,6 +55,69 @@ struct UserOperationTests {
         let deleted = try await desk.send(.post, path + "/deletion", as: token, json: #"{"username": "bob"}"#)
         #expect((try deleted.members["pseudonym"] as? String)?.isEmpty == false)
         #expect(try await desk.send(.get, path, as: token).status == .notFound)
+    }
+
+    @Test func `a user is found by the whole username, and a list continues after one`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        for name in ["bob", "bobby"] { _ = try await desk.test.addUser(name) }
+        func names(_ query: String) async throws -> [String] {
+            try await desk.send(.get, "/users?" + query, as: token).items("username")
+        }
+        #expect(try await names("username=bob") == ["bob"])
+        #expect(try await names("username=BOB&limit=1") == ["bob"])
+        #expect(try await names("username=bo").isEmpty)
+        #expect(try await names("search=bob&after=bob") == ["bobby"])
+        for query in ["username=bob&state=enabled", "username=b%20b", "username=", "after=b%20b"] {
+            let refused = try await desk.send(.get, "/users?" + query, as: token)
+            #expect(refused.status == .badRequest && refused.problem == "invalid-parameters", "\(query)")
+        }
+    }
+
+    @Test func `an export has pages, and audit events only with their scope`() async throws {
+        let desk = try await AdministrationDesk()
+        let user = try await desk.test.addUser("bob")
+        for number in 1...450 {
+            try await desk.test.store.appendAudit(
+                AuditEvent(at: desk.test.clock.now, .account, userID: user.id, detail: "\(number)"))
+        }
+        let path = "/users/\(user.id)/export"
+        let token = try await desk.token()
+        var page = try await desk.send(.get, path, as: token)
+        #expect(try page.members["account"] != nil && page.members["clients"] != nil)
+        var events = try #require(try page.members["audit_events"] as? [[String: Any]])
+        while let cursor = try page.members["next"] as? String {
+            page = try await desk.send(.get, path + "?cursor=" + cursor, as: token)
+            #expect(try page.members.keys.allSatisfy { ["audit_events", "next"].contains($0) })
+            events += try #require(try page.members["audit_events"] as? [[String: Any]])
+        }
+        let details = events.compactMap { $0["detail"] as? String }
+        #expect(Set(details).isSuperset(of: (1...450).map(String.init)) && details.count == Set(details).count)
+        #expect(details.count { $0.hasSuffix("exported") } == 1)
+
+        let scope = "counterfoil.admin.users:read counterfoil.admin.users:write"
+        let narrow = try await desk.send(.get, path, as: try await desk.token(scope))
+        #expect(try narrow.members["account"] != nil && narrow.members["audit_events"] == nil)
+        #expect(try narrow.members["next"] == nil)
+        let other = try await desk.send(.get, "/users/\(desk.root.id)/export?cursor=AAAA", as: token)
+        #expect(other.status == .badRequest)
+    }
+
+    @Test func `a new password deletes the passkeys only if the request says so`() async throws {
+        let desk = try await AdministrationDesk()
+        let token = try await desk.token()
+        let path = "/users/\(desk.root.id)"
+        let passkey = Passkey(
+            credentialID: [UInt8](repeating: 1, count: 40), userID: desk.root.id, publicKey: [0xA5, 1], name: "Phone",
+            model: [UInt8](repeating: 9, count: 16), transports: ["internal"], isBackupEligible: true,
+            isBackedUp: true, signatureCounter: 0, createdAt: desk.test.clock.now)
+        #expect(try await desk.test.store.addPasskey(passkey, recording: []) == .added)
+        for (removal, left) in [("", 1), (#", "remove_passkeys": true"#, 0)] {
+            let set = try await desk.send(
+                .put, path + "/password", as: token, json: #"{"password": "another long passphrase"\#(removal)}"#)
+            #expect(set.status == .noContent)
+            #expect(try await desk.send(.get, path, as: token).members["passkeys"] as? Int == left)
+        }
     }
 
     @Test func `groups and attributes are replaced as a whole, and an app's claims are shown`() async throws {

@@ -66,7 +66,7 @@ struct NewerRecordTests {
             #expect(document["account"] == nil)
             #expect((document["grants"] as? [Any])?.count == 1)
             #expect((document["consents"] as? [Any])?.isEmpty == true)
-            let clients = document["apps"] as? [[String: Any]]
+            let clients = document["clients"] as? [[String: Any]]
             #expect(clients?.count == 1)
             #expect((document["sessions"] as? [Any])?.count == 1)
         }

@@ -303,13 +303,13 @@ struct UserRemovalContractTests {
                 families[grant.id] = try await world.refreshFamily(of: grant)
                 for _ in 1...2 { try await world.approve(world.grant()) }
             }
-            var (read, last): ([GrantWithTokens], Grant?) = ([], nil)
+            var (read, last): ([GrantWithTokens], GrantPosition?) = ([], nil)
             while true {
                 let page = try await store.grants(of: world.user.id, after: last, limit: 2)
                 guard let end = page.last else { break }
                 #expect(page.count <= 2)
                 read += page
-                last = end.grant
+                last = GrantPosition(clientID: end.grant.clientID, id: end.grant.id)
             }
             #expect(read.count == 6 && Set(read.map(\.grant.id)).count == 6)
             #expect(read.map(\.grant.clientID.rawValue) == ["app-another", "app-lightbox"].flatMap { [$0, $0, $0] })

@@ -28,15 +28,15 @@ struct TestMailForm: Sendable {
         case .wait(let seconds):
             let wait = LocalizedText(SystemMessage.wait, ["count": .number(seconds)])
             return page(exchange, typed, FormProblem(exchange.words(wait)), status: .tooManyRequests)
-        case .attempted(.accepted):
+        case .attempted(_, .accepted):
             return page(
                 exchange, typed,
                 result: LocalizedText(SystemMessage.accepted, ["address": .text(recipient.rawValue)]))
-        case .attempted(.failed(let reason)):
+        case .attempted(_, .failed(let reason)):
             return failure(LocalizedText(SystemMessage.failed, ["reason": .text(reason)]), typed, exchange)
-        case .attempted(.refused(_, let reply)):
+        case .attempted(_, .refused(_, let reply)):
             return failure(LocalizedText(SystemMessage.refused, ["reply": .text(reply)]), typed, exchange)
-        case .attempted(.cancelled): return failure(SystemMessage.cutOff.text, typed, exchange)
+        case .attempted(_, .cancelled): return failure(SystemMessage.cutOff.text, typed, exchange)
         }
     }
 

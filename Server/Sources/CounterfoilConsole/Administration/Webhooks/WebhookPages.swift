@@ -29,7 +29,7 @@ package struct WebhookTypes: Sendable, Hashable {
     package var isAll: Bool
 
     init(of webhook: Webhook) {
-        switch EventType.Choice(of: webhook) {
+        switch EventType.Choice(of: webhook.types) {
         case .all: (names, isAll) = (nil, true)
         case .usual: (names, isAll) = (nil, false)
         case .named(let types): (names, isAll) = (types.joined(separator: " "), false)

@@ -1,6 +1,7 @@
 import CounterfoilProtocol
 import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
+import Foundation
 
 /// The changes of a client's registration and policy in the body of a request.
 ///
@@ -44,11 +45,13 @@ struct ClientChange: Sendable {
         ("id_token_lifetime", \.idTokenLifetime),
     ]
     private static let machineScope = "machine_scope"
+    private static let acceptedURIs = "accepted_redirect_uris"
+    static let logoImage = "logo_image"
 
     /// The names of the members.
     static let members =
         texts.map(\.0) + lists.map(\.0) + scopes.map(\.0) + policyTexts.map(\.0) + policyFlags.map(\.0)
-        + flagTexts.map(\.0) + numbers.map(\.0) + [machineScope, "jwks", "developer"]
+        + flagTexts.map(\.0) + numbers.map(\.0) + [machineScope, "jwks", "developer", acceptedURIs, logoImage]
 
     private var draftTexts: [String: String] = [:]
     private var draftLists: [String: [String]] = [:]
@@ -57,6 +60,10 @@ struct ClientChange: Sendable {
     private(set) var machineScopes: [String]?
     /// The new owner, which is nil to leave the client without one; nil to keep the former owner.
     private(set) var developer: Username??
+    /// The redirect URIs that are accepted although their scheme breaks the rules.
+    private var accepted: [String] = []
+    /// The file with the new logo, which is nil to remove the logo; nil to keep it.
+    private(set) var logo: [UInt8]??
 
     /// Whether a member of the policy is there.
     var changesPolicy: Bool { !policy.isEmpty || !flags.isEmpty || machineScopes != nil }
@@ -98,6 +105,13 @@ struct ClientChange: Sendable {
         if let member = member("developer") {
             developer = .some(members.value(member, rule: "It must be a username.") { Username($0) })
         }
+        if let member = member(Self.acceptedURIs) { accepted = members.texts(member) ?? [] }
+        if let member = member(Self.logoImage) {
+            logo = .some(
+                members.value(member, rule: "It must be a PNG or JPEG file in base64.") { text in
+                    Data(base64Encoded: text).map { Array($0) }
+                })
+        }
     }
 
     private static func names(_ text: String?) -> [String] { (text ?? "").split(separator: " ").map(String.init) }
@@ -110,6 +124,7 @@ struct ClientChange: Sendable {
         for (name, path) in Self.lists + Self.scopes {
             if let list = draftLists[name] { draft[keyPath: path] = list }
         }
+        draft.acceptedRedirectURIs.formUnion(accepted)
     }
 
     func write(into draft: inout PolicyDraft) {

@@ -15,7 +15,11 @@ extension AdministrationOperation {
             answer: .object(ClientRecord.self), status: .created, Clients.create),
         AdministrationOperation(
             "getClient", .get, "/clients/{client}", .readClients, answer: .object(ClientRecord.self)
-        ) { call in try await AdministrationAnswer(client: try await call.client(), call) },
+        ) { call in
+            let client = try await call.client()
+            return try await AdministrationAnswer(
+                client: client, connection: try await call.connection(of: client), call)
+        },
         AdministrationOperation(
             "changeClient", .patch, "/clients/{client}", .writeClients, body: ChangedClientBody.self,
             answer: .object(ClientRecord.self), isConditional: true, Clients.change),
@@ -32,14 +36,13 @@ extension AdministrationOperation {
         AdministrationOperation(
             "suspendClient", .post, "/clients/{client}/suspend", .writeClients, body: SuspensionBody.self,
             answer: .object(ClientRecord.self)
-        ) { call, body in try await Clients.decide(.suspend(reason: body.reason), on: try await call.anyClient(), call)
-        },
+        ) { call, body in try await Clients.suspend(call, reason: body.reason) },
         AdministrationOperation(
             "resumeClient", .post, "/clients/{client}/resume", .writeClients, answer: .object(ClientRecord.self)
         ) { call in
             let client = try await call.anyClient()
             try call.check(changing: client)
-            return try await Clients.decide(.resume, on: client, call)
+            return try await Clients.decide(.resume, on: client.id, call)
         },
     ]
 }
@@ -60,7 +63,7 @@ private enum Clients {
         if let name = try parameters.value("developer", rule: "It must be a username.", { Username($0) }) {
             query.developer = try await call.store.userID(named: name)
             guard query.developer != nil else {
-                throw ProblemError.refusedParameters([.parameter("developer", "There is no such user.")])
+                throw ProblemError.refusedParameters([.parameter("developer", "There is no user named \(name).")])
             }
         }
         query.after = try cursor.position(in: parameters).flatMap { text in
@@ -81,27 +84,38 @@ private enum Clients {
         var policyDraft = PolicyDraft(registering: body.type, for: draft.scopes)
         body.change.write(into: &policyDraft)
         let developer = try await owner(body.change, after: nil, call)
-        let checked = try await check(draft, policyDraft, of: body.type, id: id, owner: developer?.id, call)
+        let schemes = try await schemesInUse(by: developer?.id, beside: id, call)
+        let checked = try check(draft, policyDraft, of: body.type, id: id, schemesInUse: schemes, call)
+        let logo: Logo? = if case .replace(let logo) = try await self.logo(body.change, call) { logo } else { nil }
         let client = RegisteredClient(
             id: id, type: body.type, owner: developer?.id, checked.client,
-            policy: checked.policy ?? .standard(for: body.type), approval: .approved, now: call.now)
+            policy: checked.policy ?? .standard(for: body.type), approval: .approved, logo: logo?.id, now: call.now)
         try call.check(changing: client)
-        let (outcome, secret, record) = try await call.clients.register(client, random: call.components.random)
+        // Nothing is read after the commit, so that a request that is repeated gets the same answer.
+        let reserved = try await call.reservedScope(of: client)
+        let connection = try await call.connection(of: client)
+        let warnings = call.clientRules.warnings(
+            about: draft, policy: client.policy, of: client.type, id: id, schemesInUse: schemes)
+        let (outcome, secret, record) = try await call.clients.register(
+            client, logo: logo, random: call.components.random)
         switch outcome {
         case .added:
             let document = ClientRecord(
-                client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret)
+                client, developer: developer?.username, secrets: record.map { [$0] } ?? [], newSecret: secret,
+                reservedScope: reserved, connection: connection, warnings: warnings)
             return try AdministrationAnswer(
                 document, version: try ClientRecord.version(of: client),
                 location: call.url("/clients/" + AdministrationCall.escaped(id.rawValue)))
         case .identifierTaken:
-            throw ProblemError.conflict("client-id-taken", .member("client_id", "Another client has or had it."))
+            throw ProblemError.conflict(
+                "client-id-taken", .member("client_id", "Another client has or had it; choose another one."))
         case .identifierBeingFreed:
             throw ProblemError.conflict(
                 "client-id-being-freed",
                 .member("client_id", "Records of a deleted client are left. Try again in a minute."))
         case .unknownScopes(let unknown): throw ProblemError.unknownScopes(unknown)
-        case .ownerNotFound: throw ProblemError.conflict("no-developer", .member("developer", "There is no such user."))
+        case .ownerNotFound:
+            throw ProblemError.conflict("no-developer", .member("developer", "The user was deleted meanwhile."))
         case .tooMany:
             throw ProblemError.conflict("too-many-clients", nil, "The limit of clients is reached; delete one first.")
         }
@@ -124,15 +138,19 @@ private enum Clients {
         policyDraft.machineScopes = former.policy.machineScope.tokens.map(\.rawValue).filter(draft.scopes.contains)
         body.change.write(into: &policyDraft)
         let owner = try await owner(body.change, after: former.owner, call)
-        let checked = try await check(
+        let schemes = try await schemesInUse(by: owner?.id, beside: former.id, call)
+        let checked = try check(
             draft, policyDraft, of: former.type, id: former.id, checksPolicy: body.change.changesPolicy,
-            owner: owner?.id, call)
+            schemesInUse: schemes, call)
         var client = former.rewritten(checked.client, byAdministrator: true, unapproved: .open, now: call.now)
         if let policy = checked.policy { client.policy = policy }
         client.owner = owner?.id
         try call.check(changing: client)
-        switch try await call.clients.change(former, to: client) {
-        case .updated: return try await AdministrationAnswer(client: client.id, call)
+        switch try await call.clients.change(former, to: client, logo: try await logo(body.change, call)) {
+        case .updated:
+            let warnings = call.clientRules.warnings(
+                about: draft, policy: client.policy, of: client.type, id: client.id, schemesInUse: schemes)
+            return try await AdministrationAnswer(client: client.id, warnings: warnings, call)
         case .changedMeanwhile: throw ProblemError.changedMeanwhile
         case .notFound: throw NotFoundError()
         case .unknownScopes(let unknown): throw ProblemError.unknownScopes(unknown)
@@ -146,22 +164,43 @@ private enum Clients {
         guard let developer = change.developer else { return former.map { (id: $0, username: nil) } }
         guard let developer else { return nil }
         guard let id = try await call.store.userID(named: developer) else {
-            throw ProblemError.conflict("no-developer", .member("developer", "There is no such user."))
+            throw ProblemError.conflict("no-developer", .member("developer", "There is no user named \(developer)."))
         }
         return (id: id, username: developer)
     }
 
     private static func check(
         _ draft: ClientDraft, _ policy: PolicyDraft, of type: ClientType, id: ClientIdentifier,
-        checksPolicy: Bool = true, owner: UserIdentifier?, _ call: AdministrationCall
-    ) async throws -> (client: CheckedClient, policy: ClientPolicy?) {
-        let others = try await owner.asyncMap { try await call.store.clients(of: $0) } ?? []
-        let schemes = RedirectURIContext.schemes(of: others.filter { $0.id != id })
+        checksPolicy: Bool = true, schemesInUse: Set<String>, _ call: AdministrationCall
+    ) throws(ProblemError) -> (client: CheckedClient, policy: ClientPolicy?) {
         do {
             return try call.clientRules.check(
-                draft, policy: policy, of: type, id: id, checksPolicy: checksPolicy, schemesInUse: schemes,
+                draft, policy: policy, of: type, id: id, checksPolicy: checksPolicy, schemesInUse: schemesInUse,
                 now: call.now)
         } catch { throw ProblemError(error) }
+    }
+
+    /// Returns the private-use schemes of the other clients of a user; of those that no user owns if there is none.
+    private static func schemesInUse(
+        by owner: UserIdentifier?, beside id: ClientIdentifier, _ call: AdministrationCall
+    ) async throws -> Set<String> {
+        let others =
+            if let owner { try await call.store.clients(of: owner) } else {
+                try await call.store.clients().filter { $0.owner == nil }
+            }
+        return RedirectURIContext.schemes(of: others.filter { $0.id != id })
+    }
+
+    private static func logo(_ change: ClientChange, _ call: AdministrationCall) async throws -> LogoChange {
+        guard let image = change.logo else { return .keep }
+        guard let image else { return .remove }
+        do { return .replace(try await call.components.logoEncoder.logo(from: image)) } catch {
+            let detail = Localizer.english(error.text)
+            guard case .busy(let seconds) = error else {
+                throw ProblemError.invalidMembers([.member(ClientChange.logoImage, detail)])
+            }
+            throw ProblemError(.serviceUnavailable, "logos-waiting", detail, fields: [.retryAfter: String(seconds)])
+        }
     }
 
     static func delete(_ call: AdministrationCall) async throws -> AdministrationAnswer {
@@ -221,15 +260,34 @@ private enum Clients {
                 "The policy for unregistered clients decides about a client with a document.")
         }
         try call.check(changing: client)
-        return try await decide(.approve(revision: client.revision), on: client, call)
+        return try await decide(.approve(revision: client.revision), on: client.id, call)
+    }
+
+    /// Suspends a client, also one whose record this version cannot read.
+    static func suspend(_ call: AdministrationCall, reason: String) async throws -> AdministrationAnswer {
+        guard let id = ClientIdentifier(try call.segment("client")) else { throw NotFoundError() }
+        let outcome = try await call.clients.decide(.suspend(reason: reason), on: id)
+        guard outcome == .decided || outcome == .alreadyDecided else { throw NotFoundError() }
+        let client: RegisteredClient?
+        do { client = try await call.components.registry.fresh().client(id) } catch {
+            guard case .unavailable = error else { return try AdministrationAnswer(UnreadableClientDocument(id)) }
+            throw error
+        }
+        guard let client else { throw NotFoundError() }
+        // A request that is sent twice has the same answer.
+        guard outcome == .decided || client.suspension?.reason == reason else {
+            throw ProblemError.conflict(
+                "suspended-already", nil, "The client is suspended already, for another reason. Resume it first.")
+        }
+        return try await AdministrationAnswer(client: client, call)
     }
 
     static func decide(
-        _ decision: ClientDecision, on client: RegisteredClient, _ call: AdministrationCall
+        _ decision: ClientDecision, on id: ClientIdentifier, _ call: AdministrationCall
     ) async throws -> AdministrationAnswer {
-        switch try await call.clients.decide(decision, on: client.id) {
+        switch try await call.clients.decide(decision, on: id) {
         // A request that is sent twice has the same answer.
-        case .decided, .alreadyDecided: return try await AdministrationAnswer(client: client.id, call)
+        case .decided, .alreadyDecided: return try await AdministrationAnswer(client: id, call)
         case .changedMeanwhile: throw ProblemError.changedMeanwhile
         case .notFound: throw NotFoundError()
         }
@@ -241,6 +299,17 @@ extension Optional {
         guard let value = self else { return nil }
         return try await transform(value)
     }
+}
+
+/// A client whose record this version cannot read.
+struct UnreadableClientDocument: AdministrationDocument {
+    typealias Member = CodingKeys
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case clientID = "client_id" }
+
+    private let clientID: String
+
+    init(_ id: ClientIdentifier) { clientID = id.rawValue }
 }
 
 /// A new secret of a client, which is shown once.
@@ -318,6 +387,18 @@ extension AdministrationCall {
         return client
     }
 
+    /// Returns the scopes of a client that are reserved for approved clients.
+    fileprivate func reservedScope(of client: RegisteredClient) async throws -> Scope {
+        let scopes = try await components.registry.fresh().scopes()
+        return Scope(scopes.filter { $0.isReserved && client.scope.contains($0.token) }.map(\.token))
+    }
+
+    /// Returns the way in which a client connects; nil before the first start of a server, which decides the issuer.
+    fileprivate func connection(of client: RegisteredClient) async throws -> ClientConnection? {
+        guard let issuer = clientRules.issuer else { return nil }
+        return ClientConnection(of: client, issuer: issuer, apis: try await components.registry.fresh().resources())
+    }
+
     /// Returns a text as a segment of a path.
     static func escaped(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
@@ -329,19 +410,23 @@ extension AdministrationCall {
 
 extension AdministrationAnswer {
     /// Creates the answer with a client as it is stored now; throws 404 if it was deleted.
-    init(client id: ClientIdentifier, _ call: AdministrationCall) async throws {
+    init(client id: ClientIdentifier, warnings: [ClientWarning] = [], _ call: AdministrationCall) async throws {
         guard let client = try await call.components.registry.fresh().client(id) else { throw NotFoundError() }
-        try await self.init(client: client, call)
+        try await self.init(client: client, warnings: warnings, call)
     }
 
-    fileprivate init(client: RegisteredClient, _ call: AdministrationCall) async throws {
+    fileprivate init(
+        client: RegisteredClient, connection: ClientConnection? = nil, warnings: [ClientWarning] = [],
+        _ call: AdministrationCall
+    ) async throws {
         let developer = try await client.owner.asyncMap { try await call.store.user($0)?.username } ?? nil
         let document = ClientRecord(
             client, developer: developer,
             secrets: try await call.components.registry.fresh().clientSecrets(of: client.id),
             exceptionUse: try await call.store.pkceExceptionUse(of: client.id),
             use: try await call.store.use(of: client.id),
-            developers: try await call.store.developers(of: client.id).map(\.user.username))
+            developers: try await call.store.developers(of: client.id).map(\.user.username),
+            reservedScope: try await call.reservedScope(of: client), connection: connection, warnings: warnings)
         try self.init(document, version: try ClientRecord.version(of: client))
     }
 }

@@ -1,4 +1,4 @@
-package import CounterfoilProtocol
+import CounterfoilProtocol
 package import CounterfoilStore
 import CounterfoilTokens
 import Foundation
@@ -24,6 +24,7 @@ package struct ClientRecord: AdministrationDocument {
         case redirectURIs = "redirect_uris"
         case scope
         case optionalScope = "optional_scope"
+        case reservedScope = "reserved_scope"
         case machineScope = "machine_scope"
         case pendingMachineScope = "pending_machine_scope"
         case approval, testers, suspension, origins
@@ -54,23 +55,33 @@ package struct ClientRecord: AdministrationDocument {
         case clientSecrets = "client_secrets"
         case clientIDIssuedAt = "client_id_issued_at"
         case changedAt = "changed_at"
-        case revision
+        case revision, connection, warnings
     }
 
-    package let client: RegisteredClient
+    private let client: RegisteredClient
     /// The name of the user who owns the client; nil if no user does, or if the document omits it.
-    package let developer: Username?
-    package let secrets: [ClientSecretRecord]
-    package let newSecret: ClientSecret?
-    package let exceptionUse: PKCEExceptionUse?
-    package let use: ClientUse?
+    private let developer: Username?
+    private let secrets: [ClientSecretRecord]
+    private let newSecret: ClientSecret?
+    private let exceptionUse: PKCEExceptionUse?
+    private let use: ClientUse?
     /// The users who manage the client with the owner; empty if the document omits them.
-    package let developers: [Username]
+    private let developers: [Username]
+    /// The scopes of the client that are reserved for approved clients; empty if the document omits them.
+    private let reservedScope: Scope
+    /// The way in which the client connects; nil before the first start of a server, and if the document omits it.
+    private let connection: ClientConnection?
+    /// The warnings about the redirect URIs of the request that created or changed the client.
+    private let warnings: [ClientWarning]
 
-    package init(
-        _ client: RegisteredClient, developer: Username? = nil, secrets: [ClientSecretRecord] = [],
+    /// Creates the document of the registration and the policy alone.
+    package init(_ client: RegisteredClient) { self.init(client, developer: nil) }
+
+    init(
+        _ client: RegisteredClient, developer: Username?, secrets: [ClientSecretRecord] = [],
         newSecret: ClientSecret? = nil, exceptionUse: PKCEExceptionUse? = nil, use: ClientUse? = nil,
-        developers: [Username] = []
+        developers: [Username] = [], reservedScope: Scope = Scope(), connection: ClientConnection? = nil,
+        warnings: [ClientWarning] = []
     ) {
         self.client = client
         self.developer = developer
@@ -79,6 +90,9 @@ package struct ClientRecord: AdministrationDocument {
         self.exceptionUse = exceptionUse
         self.use = use
         self.developers = developers
+        self.reservedScope = reservedScope
+        self.connection = connection
+        self.warnings = warnings
     }
 
     private struct Keys: Encodable {
@@ -136,6 +150,8 @@ package struct ClientRecord: AdministrationDocument {
         try members.encode(Self.seconds(client.createdAt), forKey: .clientIDIssuedAt)
         try members.encode(Self.seconds(client.changedAt), forKey: .changedAt)
         try members.encode(client.revision, forKey: .revision)
+        try members.encodeIfPresent(connection, forKey: .connection)
+        if !warnings.isEmpty { try members.encode(warnings, forKey: .warnings) }
     }
 
     private func encodePresentation(into members: inout KeyedEncodingContainer<Member>) throws {
@@ -152,6 +168,7 @@ package struct ClientRecord: AdministrationDocument {
         try members.encode(client.redirectURIs, forKey: .redirectURIs)
         try members.encode(client.scope, forKey: .scope)
         try members.encode(client.optionalScope, forKey: .optionalScope)
+        if !reservedScope.isEmpty { try members.encode(reservedScope, forKey: .reservedScope) }
         if client.type == .service {
             try members.encode(client.approvedMachineScope, forKey: .machineScope)
             try members.encode(client.pendingMachineScope, forKey: .pendingMachineScope)
@@ -198,5 +215,44 @@ package struct ClientRecord: AdministrationDocument {
     /// Returns the version of a client, which every change of it replaces.
     static func version(of client: RegisteredClient) throws -> EntityTag {
         try EntityTag(of: [client.id.rawValue, "\(client.revision)", "\(seconds(client.createdAt))"])
+    }
+}
+
+/// A warning or a note about an accepted redirect URI in a request.
+struct ClientWarning: Sendable, Hashable, Encodable {
+    /// The severity: `warning` for a risk, `note` for a fact that can surprise.
+    private let severity: String
+    private let redirectURI: String
+    private let detail: String
+
+    private enum CodingKeys: String, CodingKey {
+        case severity
+        case redirectURI = "redirect_uri"
+        case detail
+    }
+
+    fileprivate init(_ warning: RedirectURIWarning, about uri: RedirectURI) {
+        severity = warning.isNote ? "note" : "warning"
+        redirectURI = uri.rawValue
+        detail = Localizer.english(warning.text)
+    }
+}
+
+extension ClientRules {
+    /// Returns the warnings about the redirect URIs of an accepted draft.
+    ///
+    /// - Parameter policy: The policy of the client after the change.
+    func warnings(
+        about draft: ClientDraft, policy: ClientPolicy, of type: ClientType, id: ClientIdentifier,
+        schemesInUse: Set<String>
+    ) -> [ClientWarning] {
+        let context = context(draft, type: type, id: id, isFirstParty: false, schemesInUse: schemesInUse)
+        return draft.redirectURIs.flatMap { text -> [ClientWarning] in
+            guard case .accepted(let uri, let warnings) = RedirectURIRegistration.verdict(on: text, for: context) else {
+                return []
+            }
+            return warnings.filter { $0 != .claimed || !policy.isClaimedHTTPSVerified }
+                .map { ClientWarning($0, about: uri) }
+        }
     }
 }

@@ -1,4 +1,4 @@
-package import CounterfoilStore
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -82,8 +82,8 @@ extension AdministrationCall {
     }
 }
 
-/// A user who manages a client with its owner, in answers of the administration API and in the output of commands.
-package struct ClientDeveloperDocument: AdministrationDocument {
+/// A user who manages a client with its owner, in answers of the administration API.
+struct ClientDeveloperDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable { case sub, username, since }
@@ -93,7 +93,7 @@ package struct ClientDeveloperDocument: AdministrationDocument {
     /// The time since which the user manages the client, in seconds since 1970.
     private let since: Int
 
-    package init(_ developer: ClientDeveloper) {
+    init(_ developer: ClientDeveloper) {
         sub = developer.user.id.rawValue
         username = developer.user.username.rawValue
         since = Int(developer.since.timeIntervalSince1970)

@@ -1,5 +1,5 @@
 import CounterfoilProtocol
-package import CounterfoilStore
+import CounterfoilStore
 import HTTPTypes
 
 extension AdministrationOperation {
@@ -10,35 +10,35 @@ extension AdministrationOperation {
             answer: .object(RedirectURICheckDocument.self)
         ) { call in
             let client = try await call.anyClient()
-            guard let uri = call.query.text("redirect_uri"), !uri.isEmpty else {
+            guard let uri = call.query.text("redirect_uri") else {
                 throw ProblemError.refusedParameters([.parameter("redirect_uri", "It is required.")])
             }
+            let rules = call.clientRules
             let verdict = RedirectURIMatching.verdict(
-                on: uri, of: client, asksForOpenID: false, issuer: call.settings.issuer,
-                callbackOrigin: call.settings.callbackOrigin,
-                allowsDevelopment: call.settings.allowsDevelopmentRedirectURIs)
+                on: uri, of: client, asksForOpenID: false, issuer: rules.issuer, callbackOrigin: rules.callbackOrigin,
+                allowsDevelopment: rules.allowsDevelopment)
             return try AdministrationAnswer(RedirectURICheckDocument(verdict, on: uri, of: client))
         }
     ]
 }
 
-/// The verdict on a redirect URI in a request, in answers of the administration API and in the output of commands.
-package struct RedirectURICheckDocument: AdministrationDocument {
+/// The verdict on a redirect URI in a request, in answers of the administration API.
+struct RedirectURICheckDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable { case matches, registered, reason, nearest, differences }
 
-    package let matches: Bool
+    let matches: Bool
     /// The registered URI that the URI matches; nil if it matches none.
-    package private(set) var registered: String?
+    private(set) var registered: String?
     /// The reason of a refusal.
-    package private(set) var reason: String?
+    private(set) var reason: String?
     /// The registered URI that is most similar to a refused one.
-    package private(set) var nearest: String?
+    private(set) var nearest: String?
     /// The differences between a refused URI and the nearest one.
-    package private(set) var differences: [String]?
+    private(set) var differences: [String]?
 
-    package init(_ verdict: RedirectURIMatching.MatchVerdict, on uri: String, of client: RegisteredClient) {
+    init(_ verdict: RedirectURIMatching.MatchVerdict, on uri: String, of client: RegisteredClient) {
         switch verdict {
         case .matches(let match):
             matches = true

@@ -1,4 +1,4 @@
-package import CounterfoilStore
+import CounterfoilStore
 import Foundation
 import HTTPTypes
 
@@ -51,14 +51,14 @@ struct RegistrationTokenBody: AdministrationBody {
     }
 }
 
-/// An initial access token in answers of the administration API, and in the output of commands.
-package struct RegistrationTokenDocument: AdministrationDocument {
+/// An initial access token in answers of the administration API.
+struct RegistrationTokenDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     private let token: InitialAccessToken
     private let newText: InitialAccessTokenText?
 
-    package init(_ token: InitialAccessToken, newText: InitialAccessTokenText? = nil) {
+    init(_ token: InitialAccessToken, newText: InitialAccessTokenText? = nil) {
         self.token = token
         self.newText = newText
     }
@@ -69,7 +69,7 @@ package struct RegistrationTokenDocument: AdministrationDocument {
         case expiresAt = "expires_at"
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(token.shortID, forKey: .id)
         try values.encode(token.name, forKey: .name)

@@ -1,7 +1,7 @@
 @_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilStore
 import Foundation
-import HTTPTypes
+package import HTTPTypes
 
 extension AdministrationOperation {
     /// The operation that reads the events for other systems.
@@ -13,13 +13,13 @@ extension AdministrationOperation {
 }
 
 /// The header fields of an answer with events.
-enum EventFields {
+package enum EventFields {
     /// The value of the parameter `after` for the next request, also beyond events of other types.
-    static let cursor = HTTPField.Name("Events-Cursor")
+    package static let cursor = HTTPField.Name("Events-Cursor")
     /// Whether more events may be there already.
-    static let more = HTTPField.Name("Events-More")
+    package static let more = HTTPField.Name("Events-More")
     /// The last position of the events that were deleted before they were read; absent if none was.
-    static let missedThrough = HTTPField.Name("Events-Missed-Through")
+    package static let missedThrough = HTTPField.Name("Events-Missed-Through")
 
     static let all = [cursor, more, missedThrough].compactMap(\.self)
 }
@@ -78,7 +78,9 @@ private enum Events {
     /// Returns the position after which the client wants to read.
     private static func start(_ call: AdministrationCall) async throws -> Int {
         let query = call.query
-        let after = try query.value("after", rule: "It must be the cursor of an event.") { number($0, in: 0...(.max)) }
+        let after = try query.value("after", rule: "It must be the cursor of an event, or end.") { text in
+            text == "end" ? Int.max : number(text, in: 0...(.max - 1))
+        }
         let since = try query.value("since", rule: "It must be \(Moment.searchForms).") {
             Moment.parse($0, at: call.now, in: .gmt)
         }
@@ -88,7 +90,7 @@ private enum Events {
         if let since { return try await call.components.events.cursor(since: since) }
         guard let after, after > 0 else { return 0 }
         let end = try await call.components.events.end()
-        guard after <= end else {
+        guard after <= end || after == .max else {
             throw ProblemError.refusedParameters([
                 .parameter(
                     "after",
@@ -96,7 +98,7 @@ private enum Events {
                         + "since.")
             ])
         }
-        return after
+        return min(after, end)
     }
 
     private static func number(_ text: String, in range: ClosedRange<Int>) -> Int? {

@@ -1,5 +1,5 @@
-package import CounterfoilProtocol
-package import CounterfoilStore
+import CounterfoilProtocol
+import CounterfoilStore
 import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -57,10 +57,18 @@ private enum APIs {
                 location: call.url("/apis/\(api.clientID)"))
         } catch let refusal as APIRefusal {
             if refusal.says(.uriTaken) {
-                throw ProblemError.conflict("api-exists", .member("resource", "Another API has the URI."))
+                throw ProblemError.conflict("api-exists", .member("resource", try await reason(of: body, call)))
             }
             throw ProblemError(refusal)
         }
+    }
+
+    /// Returns the reason for which an API with the URI of another one is refused, which can be spelled differently.
+    private static func reason(of body: NewAPIBody, _ call: AdministrationCall) async throws -> String {
+        let uri = try Resource(body.resource.trimmingCharacters(in: .whitespaces))
+        let existing = try await call.components.registry.fresh().resource(uri)?.resource
+        guard let existing, existing.rawValue != body.resource else { return "Another API has the URI." }
+        return "Another API has the URI \(existing), which is the same."
     }
 
     static func change(_ call: AdministrationCall, _ body: ChangedAPIBody) async throws -> AdministrationAnswer {
@@ -143,8 +151,8 @@ struct ChangedAPIBody: AdministrationBody {
     init?(_ members: inout BodyMembers<Member>) { change = APIChange(&members) }
 }
 
-/// An API in answers of the administration API, and in the output of commands.
-package struct ResourceDocument: AdministrationDocument {
+/// An API in answers of the administration API.
+struct ResourceDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -156,15 +164,15 @@ package struct ResourceDocument: AdministrationDocument {
         case createdAt = "created_at"
     }
 
-    package let resource: RegisteredResource
-    package let newSecret: ClientSecret?
+    let resource: RegisteredResource
+    let newSecret: ClientSecret?
 
-    package init(_ resource: RegisteredResource, newSecret: ClientSecret? = nil) {
+    init(_ resource: RegisteredResource, newSecret: ClientSecret? = nil) {
         self.resource = resource
         self.newSecret = newSecret
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(resource.resource.rawValue, forKey: .resource)
         try values.encode(resource.clientID, forKey: .clientID)

@@ -1,5 +1,5 @@
-package import CounterfoilProtocol
-package import CounterfoilStore
+import CounterfoilProtocol
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -72,7 +72,10 @@ private enum Scopes {
         case .inUse(let uses):
             let names = (uses.clients.map(\.rawValue) + uses.resources.map(\.rawValue)).joined(separator: ", ")
             throw ProblemError.conflict(
-                "scope-in-use", nil, "The scope is used by \(names). To remove it from them, add remove_from_all=true.")
+                "scope-in-use",
+                .parameter(
+                    "remove_from_all", "\(scope) is used by \(names). Set it to remove the scope from them, too."),
+                "The scope is used by \(names). To remove it from them, add remove_from_all=true.")
         case .isStandard:
             throw ProblemError.conflict("standard-scope", nil, "A scope of OpenID Connect cannot be deleted.")
         case .notFound: throw NotFoundError()
@@ -185,8 +188,8 @@ struct ChangedScopeBody: AdministrationBody {
     init?(_ members: inout BodyMembers<Member>) { change = ScopeChange(&members) }
 }
 
-/// A scope in answers of the administration API, and in the output of commands.
-package struct ScopeDocument: AdministrationDocument {
+/// A scope in answers of the administration API.
+struct ScopeDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -196,35 +199,29 @@ package struct ScopeDocument: AdministrationDocument {
         case claimsIn = "claims_in"
     }
 
-    package let scope: ScopeDefinition
+    let scope: ScopeDefinition
 
-    package init(_ scope: ScopeDefinition) { self.scope = scope }
+    init(_ scope: ScopeDefinition) { self.scope = scope }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(scope.token.rawValue, forKey: .scope)
         try values.encode(scope.description, forKey: .description)
-        try values.encode(isListed, forKey: .listed)
+        try values.encode(scope.isListed || scope.token.isStandard, forKey: .listed)
         try values.encode(scope.startsTicked, forKey: .startsTicked)
         try values.encode(scope.isReserved, forKey: .reserved)
         try values.encode(scope.token.isStandard, forKey: .standard)
         if !scope.claims.isEmpty {
-            try values.encode(claims, forKey: .claims)
-            try values.encode(places, forKey: .claimsIn)
+            try values.encode(scope.claims.names.sorted().map(\.rawValue), forKey: .claims)
+            try values.encode(scope.claims.places.map(\.rawValue).sorted(), forKey: .claimsIn)
         }
         try values.encode(
             Dictionary(uniqueKeysWithValues: scope.texts.map { ($0.key.rawValue, $0.value) }), forKey: .texts)
     }
-
-    package var claims: [String] { scope.claims.names.sorted().map(\.rawValue) }
-
-    package var places: [String] { scope.claims.places.map(\.rawValue).sorted() }
-
-    package var isListed: Bool { scope.isListed || scope.token.isStandard }
 }
 
 /// A deleted scope, and the clients and APIs from which it was removed.
-package struct RemovedScopeDocument: AdministrationDocument {
+struct RemovedScopeDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable { case scope, clients, resources }
@@ -233,7 +230,7 @@ package struct RemovedScopeDocument: AdministrationDocument {
     private let clients: [String]
     private let resources: [String]
 
-    package init(_ scope: Scope.Token, _ uses: ScopeUses) {
+    init(_ scope: Scope.Token, _ uses: ScopeUses) {
         self.scope = scope.rawValue
         clients = uses.clients.map(\.rawValue)
         resources = uses.resources.map(\.rawValue)

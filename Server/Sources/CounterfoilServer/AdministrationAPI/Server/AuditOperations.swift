@@ -7,13 +7,13 @@ extension AdministrationOperation {
     static let audit: [AdministrationOperation] = [
         AdministrationOperation(
             "listAuditEvents", .get, "/audit-events", .readAudit,
-            query: AuditFilter.Field.allCases.map(\.rawValue) + ["limit", "cursor"], answer: .list(AuditDocument.self),
-            Audit.list)
+            query: AuditFilter.Field.allCases.map(\.rawValue) + ["before", "settled", "sort", "limit", "cursor"],
+            answer: .list(AuditDocument.self), Audit.list)
     ]
 }
 
 private enum Audit {
-    /// Returns the newest events that match; a page can have fewer than its limit although more follow.
+    /// Returns the events that match; a page can have fewer than its limit although more follow.
     static func list(_ call: AdministrationCall) async throws -> AdministrationAnswer {
         let cursor = ListCursor(call, list: "audit-events")
         var texts: [AuditFilter.Field: String] = [:]
@@ -25,7 +25,20 @@ private enum Audit {
                 filter.problems.map { .parameter($0.field.rawValue, Self.rule($0)) })
         }
         var query = filter.query
-        query.before = try cursor.position(in: call.query).flatMap { AuditPosition($0) }
+        query.order =
+            try call.query.value("sort", rule: "It must be newest or oldest.") {
+                ["newest": .newestFirst, "oldest": .oldestFirst][$0]
+            } ?? .newestFirst
+        query.before = try call.query.value("before", rule: "It must be the position of an event.") {
+            AuditPosition($0)
+        }
+        if try call.query.flag("settled") == true {
+            let settled = AuditPosition.lastSettled(at: call.now)
+            query.before = min(query.before ?? settled, settled)
+        }
+        if let position = try cursor.position(in: call.query).flatMap({ AuditPosition($0) }) {
+            query.proceed(from: position)
+        }
         let found = try await call.store.searchAudit(query)
         let documents = try await AuditDocument.documents(of: found.entries, in: call.store)
         return try AdministrationAnswer(list: documents, next: try found.rest.map { try cursor.text(after: "\($0)") })

@@ -1,5 +1,5 @@
 @_spi(Counterfoil) import CounterfoilProtocol
-package import CounterfoilStore
+import CounterfoilStore
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation
 import HTTPTypes
@@ -90,13 +90,13 @@ struct BrandingBody: AdministrationBody {
     }
 }
 
-/// The branding in answers of the administration API, and in the output of commands.
-package struct BrandingDocument: AdministrationDocument {
+/// The branding in answers of the administration API.
+struct BrandingDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
-    package let branding: Branding
+    let branding: Branding
 
-    package init(_ branding: Branding) { self.branding = branding }
+    init(_ branding: Branding) { self.branding = branding }
 
     private struct Statement: Encodable {
         let text: String?
@@ -114,7 +114,7 @@ package struct BrandingDocument: AdministrationDocument {
         case supportURI = "support_uri"
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(branding.siteName, forKey: .siteName)
         try values.encodeIfPresent(branding.accent?.rawValue, forKey: .accent)

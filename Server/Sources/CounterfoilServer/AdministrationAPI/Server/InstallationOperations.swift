@@ -31,7 +31,8 @@ extension AdministrationOperation {
         AdministrationOperation(
             "renewCertificate", .post, "/certificate/renewal", .writeServer, status: .accepted
         ) { call in
-            guard call.components.reporter?.ordersCertificate == true else {
+            // A command does not know what a running server does.
+            guard call.components.reporter?.ordersCertificate != false else {
                 throw ProblemError.conflict(
                     "certificate-not-ordered", nil, "The server does not order its certificate.")
             }
@@ -40,7 +41,8 @@ extension AdministrationOperation {
             return .none
         },
         AdministrationOperation(
-            "sendTestMail", .post, "/mail/test", .writeServer, body: TestMailBody.self, Installation.sendTestMail),
+            "sendTestMail", .post, "/mail/test", .writeServer, body: TestMailBody.self,
+            answer: .object(SentMailDocument.self), Installation.sendTestMail),
     ]
 }
 
@@ -48,7 +50,7 @@ extension AdministrationOperation {
 private enum Installation {
     static func check(_ call: AdministrationCall) async throws -> AdministrationAnswer {
         guard let reporter = call.components.reporter else { throw NotFoundError() }
-        if let seconds = call.components.serverChecks.admit(call.party, at: call.now) { throw wait(seconds) }
+        try call.countCheck()
         guard let found = await reporter.slowFindings(for: call.request.context) else {
             throw ProblemError(
                 .conflict, "check-pending",
@@ -60,20 +62,22 @@ private enum Installation {
 
     static func sendTestMail(_ call: AdministrationCall, _ body: TestMailBody) async throws -> AdministrationAnswer {
         guard let mails = call.components.testMails else {
-            throw ProblemError.conflict("no-mail", nil, "The server has no mail set up.")
+            throw ProblemError.conflict(
+                "no-mail", nil,
+                "Email is not set up; set mail-sender, and mail-server or mail-program, in the settings of the server.")
         }
         let outcome = try await mails.send(
             to: body.email, by: call.party, in: call.request, at: call.now,
             recording: call.event(.setting, detail: AuditEvent.testMailDetail))
         switch outcome {
-        case .wait(let seconds): throw wait(seconds)
-        case .attempted(.accepted): return .none
-        case .attempted(.failed(let reason)):
+        case .wait(let seconds): throw ProblemError.tooManyChecks(seconds)
+        case .attempted(let mail, .accepted): return try AdministrationAnswer(SentMailDocument(mail: mail.rawValue))
+        case .attempted(_, .failed(let reason)):
             throw ProblemError.conflict("mail-not-sent", nil, "The mail was not sent: \(visible(reason))")
-        case .attempted(.refused(let reason, let reply)):
+        case .attempted(_, .refused(let reason, let reply)):
             throw ProblemError.conflict(
                 "mail-refused", nil, "The mail was \(visible(reason)): \(visible(reply))")
-        case .attempted(.cancelled):
+        case .attempted(_, .cancelled):
             throw ProblemError.conflict("mail-not-sent", nil, "The mail server did not answer in time.")
         }
     }
@@ -81,8 +85,17 @@ private enum Installation {
     private static func visible(_ text: String) -> String {
         String(VisibleText(of: text.unicodeScalars.prefix(400)).scalars)
     }
+}
 
-    private static func wait(_ seconds: Int) -> ProblemError {
+extension AdministrationCall {
+    /// Counts a request that reads many records or waits for another host; throws 429 if the caller has sent too many.
+    func countCheck() throws(ProblemError) {
+        if let seconds = components.serverChecks.admit(party, at: now) { throw .tooManyChecks(seconds) }
+    }
+}
+
+extension ProblemError {
+    fileprivate static func tooManyChecks(_ seconds: Int) -> ProblemError {
         ProblemError(
             .tooManyRequests, "too-many-checks",
             "There were too many checks and test mails; try again in \(seconds) seconds.",
@@ -101,6 +114,14 @@ struct TestMailBody: AdministrationBody {
         guard let email else { return nil }
         self.email = email
     }
+}
+
+/// A test mail that the mail server has accepted.
+struct SentMailDocument: AdministrationDocument {
+    enum Member: String, CodingKey, CaseIterable { case mail }
+
+    /// The identifier of the mail, which the log names and with which its `Message-ID` begins.
+    let mail: String
 }
 
 extension ServerFinding: AdministrationDocument {

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 
 extension AdministrationOperation {
-    /// The operations on the keys that sign tokens.
+    /// The operations on the keys that sign tokens, and on the keys of the server itself.
     static let keys: [AdministrationOperation] = [
         AdministrationOperation(
             "listSigningKeys", .get, "/signing-keys", .readServer, query: ["limit", "cursor"],
@@ -22,6 +22,15 @@ extension AdministrationOperation {
             case .notFound: throw NotFoundError()
             case .changedMeanwhile: throw ProblemError.rotatedMeanwhile
             }
+        },
+        AdministrationOperation(
+            "listServerKeys", .get, "/server-keys", .readServer, query: ["limit", "cursor"],
+            answer: .list(ServerKeyState.self)
+        ) { call in
+            guard let reporter = call.components.reporter else { throw NotFoundError() }
+            try call.countCheck()
+            return try call.page(
+                of: try await reporter.serverKeys(for: call.request.context), list: "server-keys", id: \.fingerprint)
         },
     ]
 }
@@ -96,21 +105,21 @@ struct KeyRotationBody: AdministrationBody {
     }
 }
 
-/// A signing key in answers of the administration API, and in the output of commands.
-package struct KeyDocument: AdministrationDocument {
+/// A signing key in answers of the administration API.
+struct KeyDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
-    package let kid: String
-    package let algorithm: String
-    package let state: String
-    package let since: String
-    package let signsFrom: String
+    let kid: String
+    let algorithm: String
+    let state: String
+    let since: String
+    let signsFrom: String
     /// The time from which no token of the key is valid; nil while no end of its signatures is planned.
-    package let tokensUntil: String?
+    let tokensUntil: String?
     /// The time for which an access token of the key can still be valid, in seconds.
-    package let accessTokenSeconds: Int
+    let accessTokenSeconds: Int
     /// The number of clients that get ID tokens with the algorithm.
-    package let clients: Int
+    let clients: Int
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case kid, algorithm, state, since
@@ -120,7 +129,7 @@ package struct KeyDocument: AdministrationDocument {
         case clients = "apps"
     }
 
-    package init(_ use: SigningKeyUse) {
+    init(_ use: SigningKeyUse) {
         kid = use.key.id.rawValue
         algorithm = use.key.algorithm.rawValue
         state = use.state.rawValue

@@ -2,13 +2,13 @@ import CounterfoilProtocol
 package import CounterfoilStore
 import Foundation
 
-/// An unregistered client in answers of the administration API, and in the output of commands.
-package struct UnregisteredClientDocument: AdministrationDocument {
+/// An unregistered client in answers of the administration API.
+struct UnregisteredClientDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
-    package let use: UnregisteredClientUse
+    let use: UnregisteredClientUse
 
-    package init(_ use: UnregisteredClientUse) { self.use = use }
+    init(_ use: UnregisteredClientUse) { self.use = use }
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case users, scope
@@ -18,7 +18,7 @@ package struct UnregisteredClientDocument: AdministrationDocument {
         case lastUsed = "last_used"
     }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(use.client.id.rawValue, forKey: .clientID)
         try values.encode(use.client.presentation.name, forKey: .name)
@@ -29,15 +29,15 @@ package struct UnregisteredClientDocument: AdministrationDocument {
     }
 }
 
-/// The policy for unregistered clients in answers of the administration API, and in the output of commands.
-package struct UnregisteredPolicyDocument: AdministrationDocument {
+/// The policy for unregistered clients in answers of the administration API.
+struct UnregisteredPolicyDocument: AdministrationDocument {
     typealias Member = UnregisteredPolicyDraft.Field
 
-    package let policy: UnregisteredClientPolicy
+    let policy: UnregisteredClientPolicy
 
-    package init(_ policy: UnregisteredClientPolicy) { self.policy = policy }
+    init(_ policy: UnregisteredClientPolicy) { self.policy = policy }
 
-    package func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Member.self)
         try values.encode(UnregisteredClientSwitch(policy.kinds).rawValue, forKey: .kinds)
         try values.encode(policy.allowedHosts.map(\.rawValue), forKey: .allowedHosts)
@@ -61,16 +61,16 @@ package struct UnregisteredPolicyDocument: AdministrationDocument {
 extension UnregisteredPolicyDraft.Field: CodingKey {}
 
 /// A host in the list of unregistered clients; the clients that registered themselves have none.
-package struct UnregisteredHostDocument: AdministrationDocument {
+struct UnregisteredHostDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable { case host, apps, unused }
 
-    package let host: String?
-    package let apps: Int
-    package let unused: Int
+    let host: String?
+    let apps: Int
+    let unused: Int
 
-    package init(_ host: String?, _ count: UnregisteredClientCount) {
+    init(_ host: String?, _ count: UnregisteredClientCount) {
         self.host = host
         apps = count.clients
         unused = count.unused
@@ -78,7 +78,7 @@ package struct UnregisteredHostDocument: AdministrationDocument {
 }
 
 /// The result of the deletion of every client of a host.
-package struct RemovedHostDocument: AdministrationDocument {
+struct RemovedHostDocument: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable { case host, deleted, refused }
@@ -87,7 +87,7 @@ package struct RemovedHostDocument: AdministrationDocument {
     private let deleted: Int
     private let refused: Bool
 
-    package init(host: String, deleted: Int, refused: Bool) {
+    init(host: String, deleted: Int, refused: Bool) {
         self.host = host
         self.deleted = deleted
         self.refused = refused

@@ -23,8 +23,9 @@ extension AdministrationOperation {
             "deleteUnregisteredHost", .delete, "/unregistered/hosts/{host}", .writeClients, query: ["refuse"],
             answer: .object(RemovedHostDocument.self), Unregistered.deleteHost),
         AdministrationOperation(
-            "listUnregisteredClients", .get, "/unregistered/clients", .readClients, query: ["host", "limit", "cursor"],
-            answer: .list(UnregisteredClientDocument.self), Unregistered.list),
+            "listUnregisteredClients", .get, "/unregistered/clients", .readClients,
+            query: ["host", "after", "limit", "cursor"], answer: .list(UnregisteredClientDocument.self),
+            Unregistered.list),
         AdministrationOperation(
             "getUnregisteredClient", .get, "/unregistered/clients/{client}", .readClients,
             answer: .object(UnregisteredClientDocument.self)
@@ -94,12 +95,14 @@ private enum Unregistered {
             let (outcome, event) = try await call.store.refuseClients(of: host) { call.event(.setting, detail: $0) }
             guard outcome != .tooMany else {
                 throw ProblemError.conflict(
-                    "too-many-hosts", nil,
-                    "The policy refuses \(UnregisteredClientPolicy.hostLimit) hosts already; nothing was changed.")
+                    "too-many-hosts",
+                    .parameter(
+                        "refuse",
+                        "The policy already refuses \(UnregisteredClientPolicy.hostLimit) hosts, the maximum; nothing was "
+                            + "changed. Remove some of them, or combine them as *.example.com."),
+                    "The policy cannot refuse another host.")
             }
             if outcome.isCommitted { call.components.auditor.countRecorded(event) }
-        } else if try await call.store.unregisteredClientCount(of: .host(host.rawValue)).clients == 0 {
-            throw NotFoundError()
         }
         let (removed, events) = try await call.store.removeAllUnregisteredClients(
             of: .host(host.rawValue), batch: batch
@@ -121,13 +124,22 @@ private enum Unregistered {
             HostPattern(text).flatMap { $0.rawValue.hasPrefix("*") ? nil : $0 }
         }
         let family = host.map { UnregisteredClientFamily.host($0.rawValue) } ?? .registrations
-        let uses = try await call.store.unregisteredClients(
-            of: family, after: try cursor.position(in: call.query).flatMap { UnregisteredClientCursor(parameter: $0) },
-            limit: limit)
+        var position = try cursor.position(in: call.query).flatMap { UnregisteredClientCursor(parameter: $0) }
+        if position == nil { position = try await start(call) }
+        let uses = try await call.store.unregisteredClients(of: family, after: position, limit: limit)
         let next = uses.count < limit ? nil : uses.last
         return try AdministrationAnswer(
             list: uses.map { UnregisteredClientDocument($0) },
             next: try next.map { try cursor.text(after: UnregisteredClientCursor(of: $0.client).parameter) })
+    }
+
+    /// Returns the position of the client in the parameter `after`; nil if it is absent.
+    private static func start(_ call: AdministrationCall) async throws -> UnregisteredClientCursor? {
+        guard let after = call.query.text("after") else { return nil }
+        guard let id = ClientIdentifier(after), let use = try await call.store.unregisteredClient(id) else {
+            throw ProblemError.refusedParameters([.parameter("after", "There is no such unregistered client.")])
+        }
+        return UnregisteredClientCursor(of: use.client)
     }
 
     static func delete(_ call: AdministrationCall) async throws -> AdministrationAnswer {

@@ -77,6 +77,32 @@ struct AccountDocument: AdministrationDocument {
     }
 }
 
+/// A disabled user whose record this version cannot read.
+struct DisabledAccountDocument: AdministrationDocument {
+    typealias Member = CodingKeys
+
+    enum CodingKeys: String, CodingKey, CaseIterable { case id, username, disabled }
+
+    let id: String
+    let username: String
+    let disabled = true
+
+    init(id: UserIdentifier, username: String) {
+        self.id = id.rawValue
+        self.username = username
+    }
+}
+
+extension StoreFault {
+    /// Whether a record has an invalid value, or one that this version does not know.
+    var isOfRecord: Bool {
+        switch self {
+        case .unsupported, .damaged: true
+        case .unavailable, .unconfirmed: false
+        }
+    }
+}
+
 extension AdministrationAnswer {
     /// Creates the answer with a user as it is stored now; throws 404 if it was deleted.
     init(user id: UserIdentifier, _ call: AdministrationCall) async throws {

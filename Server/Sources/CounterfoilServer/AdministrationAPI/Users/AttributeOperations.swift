@@ -33,6 +33,7 @@ extension AdministrationOperation {
             guard let id = try call.query.value("client_id", rule: rule, { ClientIdentifier($0) }),
                 let client = try await call.components.registry.fresh().client(id)
             else { throw ProblemError.refusedParameters([.parameter("client_id", rule)]) }
+            try call.requireKnownServer()
             return try AdministrationAnswer(
                 ClaimsDocument(try await call.components.claimPreviews.preview(of: user, at: client)))
         },

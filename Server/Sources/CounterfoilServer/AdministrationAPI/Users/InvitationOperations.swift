@@ -10,7 +10,7 @@ extension AdministrationOperation {
             "listInvitations", .get, "/invitations", .readUsers, query: ["limit", "cursor"],
             answer: .list(InvitationRecord.self)
         ) { call in
-            let invitations = try await call.store.invitations().map { InvitationRecord($0) }
+            let invitations = try await call.store.invitations().map { InvitationRecord($0, at: call.now) }
             return try call.page(of: invitations, list: "invitations", id: \.id)
         },
         AdministrationOperation(
@@ -23,9 +23,11 @@ extension AdministrationOperation {
 
 private enum InvitedUsers {
     static func invite(_ call: AdministrationCall, _ body: InvitationBody) async throws -> AdministrationAnswer {
+        try call.requireKnownServer()
         guard call.settings.signUp != .closed else {
             throw ProblemError.conflict(
-                "sign-up-closed", nil, "The server lets no one create an account; its setting sign-up is closed.")
+                "sign-up-closed", nil,
+                "The server lets no one create an account. Set sign-up to invited or open, and reload its settings.")
         }
         if let role = body.role { try call.users.check(assigning: role) }
         if let client = body.clientID, try await call.components.registry.fresh().invitableClient(client) == nil {
@@ -34,17 +36,17 @@ private enum InvitedUsers {
         var draft = Invitations.Draft(
             email: body.email, role: body.role, clientID: body.clientID,
             days: body.days)
-        if call.components.sendsMail, body.email != nil { draft.mailLanguage = body.language }
+        if call.sendsMail, body.email != nil { draft.mailLanguage = body.language }
         var events: [AuditEvent] = []
-        let outcome = try await call.components.invitations.invite(draft, now: call.now) { _, detail in
-            let event = Self.event(call, detail)
+        let outcome = try await call.components.invitations.invite(draft, now: call.now) { invitation, detail in
+            let event = Self.event(call, invitation, detail)
             events.append(event)
             return event
         }
         switch outcome {
         case .invited(let invitation, let link):
             call.components.auditor.countRecorded(events)
-            return try AdministrationAnswer(InvitationRecord(invitation, link: link))
+            return try AdministrationAnswer(InvitationRecord(invitation, link: link, at: call.now))
         case .emailTaken: throw ProblemError.emailTaken
         case .tooMany:
             throw ProblemError.conflict(
@@ -62,7 +64,7 @@ private enum InvitedUsers {
         if let role = invitation.role { try call.users.check(assigning: role) }
         var events: [AuditEvent] = []
         let isWithdrawn = try await call.store.withdraw(invitation) { detail in
-            let event = Self.event(call, detail)
+            let event = Self.event(call, invitation, detail)
             events.append(event)
             return event
         }
@@ -72,8 +74,13 @@ private enum InvitedUsers {
     }
 
     /// Creates an event of the caller about the account of another person, who has none yet.
-    private static func event(_ call: AdministrationCall, _ detail: String) -> AuditEvent {
-        call.event(.account, detail: AuditEvent.otherAccountPrefix + detail)
+    private static func event(
+        _ call: AdministrationCall, _ invitation: Invitation, _ detail: String
+    ) -> AuditEvent {
+        guard call.caller.clientID != nil else {
+            return call.event(.account, client: invitation.clientID, detail: detail)
+        }
+        return call.event(.account, detail: AuditEvent.otherAccountPrefix + detail)
     }
 }
 
@@ -106,7 +113,7 @@ struct InvitationRecord: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case id, email, mailed, role, link
+        case id, email, mailed, role, link, expired
         case clientID = "client_id"
         case createdAt = "created_at"
         case expiresAt = "expires_at"
@@ -120,8 +127,9 @@ struct InvitationRecord: AdministrationDocument {
     let link: String?
     let createdAt: Date
     let expiresAt: Date
+    let expired: Bool
 
-    init(_ invitation: Invitation, link: String? = nil) {
+    init(_ invitation: Invitation, link: String? = nil, at now: Date) {
         id = invitation.shortID
         email = invitation.email?.rawValue
         mailed = invitation.isMailed
@@ -130,5 +138,6 @@ struct InvitationRecord: AdministrationDocument {
         self.link = link
         createdAt = invitation.createdAt
         expiresAt = invitation.expiresAt
+        expired = invitation.expiresAt <= now
     }
 }

@@ -80,6 +80,7 @@ private enum Access {
     }
 
     static func createLink(_ call: AdministrationCall, _ body: PasswordLinkBody) async throws -> AdministrationAnswer {
+        try call.requireKnownServer()
         let user = try await call.changeableUser()
         let link = try await call.users.createLink(for: user.id, hours: body.hours, at: call.settings.issuer)
         guard let link else { throw ProblemError.userDisabled }
@@ -92,11 +93,15 @@ private enum Access {
         let user = try await call.changeableUser()
         guard user.disabledAt == nil else { throw ProblemError.userDisabled }
         let hash = try await call.hash(body.password, for: user.username, email: user.email, name: user.displayName)
+        // First, so that no passkey begins a session after the sessions have ended.
+        if body.removePasskeys { try await call.users.removePasskeys(of: user) }
         switch try await call.users.setPassword(hash, isTemporary: body.mustChangePassword, of: user) {
         case .reset: return .none
         case .permissionOutdated:
+            let deleted = body.removePasskeys ? ", and the passkeys are deleted" : ""
             throw ProblemError.conflict(
-                "changed-meanwhile", nil, "The password or the role was changed at the same time.")
+                "changed-meanwhile", nil,
+                "The password or the role was changed at the same time\(deleted). Try again.")
         case .userNotActive: throw ProblemError.userDisabled
         }
     }
@@ -136,12 +141,16 @@ struct PasswordBody: AdministrationBody {
     enum Member: String, CaseIterable {
         case password
         case mustChangePassword = "must_change_password"
+        case removePasskeys = "remove_passkeys"
     }
 
     let password: String
     let mustChangePassword: Bool
+    /// Whether all passkeys are deleted, too.
+    let removePasskeys: Bool
 
     init?(_ members: inout BodyMembers<Member>) {
+        removePasskeys = members.flag(.removePasskeys) ?? false
         mustChangePassword = members.flag(.mustChangePassword) ?? false
         guard let password = members.required(.password, rule: "", { $0 }) else { return nil }
         self.password = password

@@ -7,31 +7,51 @@ extension AdministrationOperation {
     /// The operations on the data of users as a whole.
     static let userData: [AdministrationOperation] = [
         AdministrationOperation(
-            "exportUser", .get, "/users/{user}/export", .writeUsers, answer: .object(UserExportDocument.self)
-        ) { call in
-            let user = try await call.user()
-            let document = try await UserExportDocument(of: user, in: call.store, at: call.now)
-            try await call.users.noteExport(of: user.id)
-            return try AdministrationAnswer(document)
-        },
+            "exportUser", .get, "/users/{user}/export", .writeUsers, query: ["cursor"],
+            answer: .object(UserExportPage.self), Exports.page),
         AdministrationOperation(
-            "previewDeletion", .get, "/users/{user}/deletion", .readUsers, answer: .object(RemovalDocument.self)
-        ) { call in
-            let user = try await call.user().id
-            guard let counts = try await call.store.removalCounts(of: user) else { throw NotFoundError() }
-            return try AdministrationAnswer(
-                RemovalDocument(counts, clients: try await call.store.clientIdentifiers(of: user)))
-        },
+            "previewDeletion", .get, "/users/{user}/deletion", .readUsers, answer: .object(RemovalDocument.self),
+            Removals.preview),
         AdministrationOperation(
             "deleteUser", .post, "/users/{user}/deletion", .writeUsers, body: RemovalBody.self,
             answer: .object(RemovedDocument.self), Removals.delete),
     ]
 }
 
+private enum Exports {
+    static func page(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let user = try await call.account()
+        let cursor = ListCursor(call, list: "export \(user.id)")
+        let export = UserExportPages(
+            of: user.id, named: user.username, in: call.store,
+            withEvents: call.caller.rights.rights.contains(.readAudit))
+        let position = try cursor.position(in: call.query).flatMap(UserExportPages.Position.init)
+        if position == nil { try await call.users.noteExport(of: user.id) }
+        try await call.users.check(actingOn: user.id)
+        var page = try await export.page(at: position, time: call.now)
+        // A deletion in the meantime has left the page without some records.
+        _ = try await call.account()
+        page.next = try page.position.map { try cursor.text(after: "\($0)") }
+        return try AdministrationAnswer(page)
+    }
+}
+
 private enum Removals {
+    static func preview(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let user = try await call.account().id
+        guard let counts = try await call.store.removalCounts(of: user) else { throw NotFoundError() }
+        let readable = try await call.store.clients(of: user)
+        let clients = try await call.store.clientIdentifiers(of: user).map { id in
+            let client = readable.first { $0.id == id }
+            return OwnedClientDocument(clientID: id.rawValue, clientName: client?.presentation.name)
+        }
+        return try AdministrationAnswer(RemovalDocument(counts, clients: clients))
+    }
+
     static func delete(_ call: AdministrationCall, _ body: RemovalBody) async throws -> AdministrationAnswer {
-        let user = try await call.changeableUser()
-        guard body.username == user.username else {
+        let user = try await call.account()
+        try await call.users.check(actingOn: user.id)
+        guard body.username == Username(user.username) else {
             throw ProblemError(
                 .unprocessableContent, "invalid-members", "Members of the body are refused.",
                 parts: [.member("username", "It is not the username of the user.")])
@@ -65,13 +85,25 @@ struct RemovalBody: AdministrationBody {
 
     init?(_ members: inout BodyMembers<Member>) {
         let username = members.required(.username, rule: "It must be a username.") { Username($0) }
-        let clients = members.texts(.clients).map { $0.compactMap { ClientIdentifier($0) } }
+        let clients = members.texts(.clients, atMost: 1000).map { $0.compactMap { ClientIdentifier($0) } }
         let owner = members.value(.newOwner, rule: "It must be the identifier of a user.") { UserIdentifier($0) }
         if clients != nil, owner != nil { members.refuse(.newOwner, "It cannot be combined with clients.") }
         ownedClients = owner.map { .transfer(to: $0) } ?? clients.map { .delete($0) } ?? .refuse
         guard let username else { return nil }
         self.username = username
     }
+}
+
+/// An app of a user who is to be deleted.
+struct OwnedClientDocument: Encodable, Sendable {
+    enum CodingKeys: String, CodingKey {
+        case clientID = "client_id"
+        case clientName = "client_name"
+    }
+
+    let clientID: String
+    /// The name; nil if this version cannot read the record.
+    let clientName: String?
 }
 
 /// The numbers of records that a deletion would delete, each counted up to a limit.
@@ -89,16 +121,16 @@ struct RemovalDocument: AdministrationDocument {
     let consents: Int
     let grants: Int
     let auditEvents: Int
-    let clients: [String]
+    let clients: [OwnedClientDocument]
     let countedUpTo: Int
 
-    init(_ counts: RemovalCounts, clients: [ClientIdentifier]) {
+    init(_ counts: RemovalCounts, clients: [OwnedClientDocument]) {
         sessions = counts.sessions.number
         passkeys = counts.passkeys.number
         consents = counts.consents.number
         grants = counts.grants.number
         auditEvents = counts.events.number
-        self.clients = clients.map(\.rawValue)
+        self.clients = clients
         countedUpTo = UserCount.limit
     }
 }
@@ -125,51 +157,5 @@ struct RemovedDocument: AdministrationDocument {
         } else {
             (deletedClients, transferredClients) = (names, [])
         }
-    }
-}
-
-/// Everything that the server stores about a user, except the audit log, without a secret.
-struct UserExportDocument: AdministrationDocument {
-    typealias Member = CodingKeys
-
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case account, attributes, sessions, passkeys, grants, consents, clients, incomplete
-        case exportedAt = "exported_at"
-        case secondFactor = "second_factor"
-    }
-
-    /// The maximum number of records of a kind.
-    private static let limit = 1000
-
-    let exportedAt: Date
-    let account: AccountDocument
-    let attributes: AttributesDocument
-    let sessions: [UserSessionDocument]
-    let passkeys: [UserPasskeyDocument]
-    let secondFactor: UserSecondFactorDocument?
-    let grants: [UserGrantDocument]
-    let consents: [UserConsentDocument]
-    let clients: [String]
-    /// The kinds of which not all records are in the export.
-    let incomplete: [String]
-
-    init(of user: User, in store: any UncachedStore, at time: Date) async throws {
-        guard let overview = try await store.userOverview(user.id) else { throw NotFoundError() }
-        exportedAt = time
-        account = AccountDocument(overview)
-        attributes = AttributesDocument(try await store.attributes(of: user.id))
-        sessions = try await store.sessions(of: user.id).map(UserSessionDocument.init)
-        passkeys = try await store.passkeys(of: user.id).map(UserPasskeyDocument.init)
-        secondFactor = UserSecondFactorDocument(
-            try await store.secondFactor(of: user.id), securityKeys: try await store.securityKeys(of: user.id))
-        let grants = try await store.grants(of: user.id, after: nil, limit: Self.limit + 1)
-        let consents = try await store.consents(of: user.id, after: nil, limit: Self.limit + 1)
-        self.grants = grants.prefix(Self.limit).map(UserGrantDocument.init)
-        self.consents = consents.prefix(Self.limit).map(UserConsentDocument.init)
-        clients = try await store.clientIdentifiers(of: user.id).map(\.rawValue)
-        var incomplete = Set(try await store.unreadableRecords(of: user.id).map(\.value.record))
-        if grants.count > Self.limit { incomplete.insert("grants") }
-        if consents.count > Self.limit { incomplete.insert("consents") }
-        self.incomplete = incomplete.sorted()
     }
 }

@@ -11,8 +11,8 @@ extension AdministrationOperation {
         AdministrationOperation(
             "listUsers", .get, "/users", .readUsers,
             query: [
-                "search", "state", "role", "never_signed_in", "signed_in_before", "signed_in_since",
-                "without_second_factor", "without_passkey", "limit", "cursor",
+                "username", "search", "state", "role", "never_signed_in", "signed_in_before", "signed_in_since",
+                "without_second_factor", "without_passkey", "after", "limit", "cursor",
             ], answer: .list(AccountDocument.self), Accounts.list),
         AdministrationOperation(
             "createUser", .post, "/users", .writeUsers, body: NewAccountBody.self,
@@ -29,14 +29,19 @@ extension AdministrationOperation {
         AdministrationOperation(
             "disableUser", .post, "/users/{user}/disable", .writeUsers, answer: .object(AccountDocument.self)
         ) { call in
-            let user = try await call.changeableUser()
-            return try await Accounts.answer(try await call.users.disable(user.id), user, call)
+            let user = try await call.account()
+            let outcome = try await call.users.disable(user.id)
+            do { return try await Accounts.answer(outcome, user.id, call) } catch let fault as StoreFault {
+                // The change is made, whether or not this version can read the record.
+                guard fault.isOfRecord else { throw fault }
+                return try AdministrationAnswer(DisabledAccountDocument(id: user.id, username: user.username))
+            }
         },
         AdministrationOperation(
             "enableUser", .post, "/users/{user}/enable", .writeUsers, answer: .object(AccountDocument.self)
         ) { call in
             let user = try await call.changeableUser()
-            return try await Accounts.answer(try await call.users.enable(user.id), user, call)
+            return try await Accounts.answer(try await call.users.enable(user.id), user.id, call)
         },
     ]
 }
@@ -44,6 +49,7 @@ extension AdministrationOperation {
 /// The functions of the operations on accounts.
 private enum Accounts {
     static func list(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        if call.query.text("username") != nil { return try await found(call) }
         let cursor = ListCursor(call, list: "users")
         let (query, parameters) = (try userQuery(call, cursor), call.query)
         let page = try await call.store.users(matching: query)
@@ -51,12 +57,25 @@ private enum Accounts {
             throw ProblemError.refusedParameters([
                 .parameter(
                     "search",
-                    "More than \(UserQuery.candidates) addresses or names begin with \(parameters.text("search") ?? "")."
+                    "More than \(UserQuery.candidates) addresses or names begin with "
+                        + "\(parameters.text("search") ?? ""). Give more of the text."
                 )
             ])
         }
         return try AdministrationAnswer(
             list: page.users.map(AccountDocument.init), next: try page.next.map { try cursor.text(after: $0.rawValue) })
+    }
+
+    /// Returns the list with the user whose user name the request has, or without an item.
+    private static func found(_ call: AdministrationCall) async throws -> AdministrationAnswer {
+        let name = try call.query.value("username", rule: "It must be a username.") { Username($0) }
+        guard call.query.filter.count == 1 else {
+            throw ProblemError.refusedParameters([.parameter("username", "It cannot be combined with another filter.")])
+        }
+        guard let name, let id = try await call.store.userID(named: name),
+            let user = try await call.store.userOverview(id)
+        else { return try AdministrationAnswer(list: [AccountDocument](), next: nil) }
+        return try AdministrationAnswer(list: [AccountDocument(user)], next: nil)
     }
 
     private static func userQuery(_ call: AdministrationCall, _ cursor: ListCursor) throws(ProblemError) -> UserQuery {
@@ -75,6 +94,7 @@ private enum Accounts {
         if isNever { lastSignIn = .never }
         if let before { lastSignIn = .before(before) }
         if let since { lastSignIn = .since(since) }
+        let after = try query.value("after", rule: "It must be a username.") { Username($0) }
         return UserQuery(
             search: try query.value(
                 "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character.",
@@ -84,7 +104,7 @@ private enum Accounts {
             lastSignIn: lastSignIn,
             lacksSecondFactor: try query.flag("without_second_factor") ?? false,
             lacksPasskey: try query.flag("without_passkey") ?? false,
-            after: try cursor.position(in: query).flatMap { Username($0) }, limit: try query.limit())
+            after: try cursor.position(in: query).flatMap { Username($0) } ?? after, limit: try query.limit())
     }
 
     static func create(_ call: AdministrationCall, _ body: NewAccountBody) async throws -> AdministrationAnswer {
@@ -105,7 +125,7 @@ private enum Accounts {
         case .added: return try AdministrationAnswer(created: user, call)
         case .usernameTaken: throw ProblemError.conflict("username-taken", .member("username", "Another user has it."))
         case .emailTaken: throw ProblemError.emailTaken
-        case .ownerExists: throw ProblemError.conflict("owner-exists", nil)
+        case .ownerExists: throw ProblemError.conflict("owner-exists", nil, "There is already an owner.")
         }
     }
 
@@ -125,14 +145,14 @@ private enum Accounts {
     static func setRole(_ call: AdministrationCall, _ body: RoleBody) async throws -> AdministrationAnswer {
         let user = try await call.user()
         try await call.requireMatchIfSent { try AccountDocument.version(of: user) }
-        return try await answer(try await call.users.setRole(body.role, of: user.id), user, call)
+        return try await answer(try await call.users.setRole(body.role, of: user.id), user.id, call)
     }
 
     static func answer(
-        _ outcome: ChangeStandingOutcome, _ user: User, _ call: AdministrationCall
+        _ outcome: ChangeStandingOutcome, _ user: UserIdentifier, _ call: AdministrationCall
     ) async throws -> AdministrationAnswer {
         switch outcome {
-        case .changed, .unchanged: return try await AdministrationAnswer(user: user.id, call)
+        case .changed, .unchanged: return try await AdministrationAnswer(user: user, call)
         case .notFound: throw NotFoundError()
         case .lastOwner: throw ProblemError.lastOwner
         case .changedMeanwhile:

@@ -15,6 +15,11 @@ package struct ReadyConfiguration: Sendable, Hashable {
     /// The ``name`` of the `counterfoil login` command.
     package static let loginCommand = "counterfoil-login"
 
+    /// The names of all configurations, in the order of the table.
+    package static let names = ConfigurationRecipe.all.map(\.name).reduce(into: [String]()) { names, name in
+        if !names.contains(name) { names.append(name) }
+    }
+
     /// Returns the configurations that suit a client, in the order of the table.
     package static func all(for connection: ClientConnection) -> [ReadyConfiguration] {
         ConfigurationRecipe.all.compactMap { $0.configuration(for: connection) }
