@@ -57,6 +57,21 @@ struct RemoteOperationsCommandTests {
         }
     }
 
+    @Test func `all keys are withdrawn over the API, also the one that has signed the token of the command`()
+        async throws
+    {
+        try await RemoteServer.run(["server:read", "server:write"]) { server in
+            let former = try Self.object(try await server.compare(["key", "list", "--json"]).output)
+            let keys = try #require(former["signing_keys"] as? [[String: Any]]).compactMap { $0["kid"] as? String }
+            let replaced = try await server.run(["key", "rotate", "--withdraw"])
+            #expect(replaced.status == 0, "\(replaced.errors)")
+            #expect(replaced.output.split(separator: "\n").count == keys.count)
+            let left = try await server.site.administer(["key", "list"]).output
+            #expect(keys.allSatisfy { !left.contains($0) }, "\(left)")
+            #expect(try await server.run(["key", "list"]).status == 3)
+        }
+    }
+
     @Test func `a server without a certificate says so, and orders none`() async throws {
         try await RemoteServer.run(["server:read", "server:write"]) { server in
             let shown = try await server.run(["certificate", "show"])

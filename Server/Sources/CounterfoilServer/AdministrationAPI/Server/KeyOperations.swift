@@ -48,9 +48,15 @@ private enum KeyRotations {
             // The newest key must still be the one that was read, so a request that is sent twice rotates it once.
             let newest = former.last { $0.key.algorithm == algorithm && $0.key.replacedAt == nil }
             let key = try await call.server.rotate(
-                algorithm, body.isAtOnce ? .atOnce : .afterNotice, replacing: newest?.key.id)
-            if let key {
-                made.append(KeyDocument(SigningKeyUse(key, needs: needs, lifetimes: lifetimes, at: call.now)))
+                algorithm, body.isAtOnce || body.withdrawsFormer ? .atOnce : .afterNotice, replacing: newest?.key.id)
+            guard let key else { continue }
+            made.append(KeyDocument(SigningKeyUse(key, needs: needs, lifetimes: lifetimes, at: call.now)))
+            guard body.withdrawsFormer else { continue }
+            // One request deletes all of them: the token of another one could be signed with a key that is gone.
+            for use in former where use.key.algorithm == algorithm {
+                if case .changedMeanwhile = try await call.server.withdraw(use.key.id) {
+                    throw ProblemError.rotatedMeanwhile
+                }
             }
         }
         guard !made.isEmpty else { throw ProblemError.rotatedMeanwhile }
@@ -90,11 +96,14 @@ struct KeyRotationBody: AdministrationBody {
     enum Member: String, CaseIterable {
         case algorithm
         case isAtOnce = "now"
+        case withdrawsFormer = "withdraw"
     }
 
     let algorithm: SigningAlgorithm?
     /// Whether the new keys sign at once.
     let isAtOnce: Bool
+    /// Whether the new keys sign at once, and the former ones are deleted.
+    let withdrawsFormer: Bool
 
     init?(_ members: inout BodyMembers<Member>) {
         let algorithms = KeyRing.algorithms.map(\.rawValue).joined(separator: ", ")
@@ -102,6 +111,7 @@ struct KeyRotationBody: AdministrationBody {
             KeyRing.algorithms.first { $0.rawValue == text }
         }
         isAtOnce = members.flag(.isAtOnce, orNull: true) ?? false
+        withdrawsFormer = members.flag(.withdrawsFormer, orNull: true) ?? false
     }
 }
 
