@@ -5,19 +5,21 @@ import Foundation
 extension SQLStore {
     /// Reads hosts that have stored client documents, by name.
     public func unregisteredClientHosts(
-        after name: String?, limit: Int
+        startingWith prefix: String, after name: String?, limit: Int
     ) async throws(StoreFault) -> [UnregisteredClientHost] {
         try await read { database in
+            // A space comes before every character of a host, so no name is between a name and the same with a space.
+            func successor(of name: String) -> String { name + " " }
             var hosts: [UnregisteredClientHost] = []
-            var last = name ?? ""
+            var start = max(prefix, name.map(successor) ?? "")
             // Each step finds the next name in the index, so clients of the same host are not read one by one.
             while hosts.count < limit,
                 let next = try database.first(
-                    StoreQuery.nextHost, last, read: { columns in try columns.optionalText() }),
-                let next
+                    StoreQuery.nextHost, start, read: { columns in try columns.optionalText() }),
+                let next, next.hasPrefix(prefix)
             {
                 hosts.append(UnregisteredClientHost(name: next, count: try database.count(of: .host(next))))
-                last = next
+                start = successor(of: next)
             }
             return hosts
         }
@@ -84,11 +86,11 @@ extension SQLStore {
 }
 
 extension StoreQuery {
-    /// The query for the first host after ?1.
+    /// The query for the first host that is ?1 or comes after it.
     ///
     /// The condition `source <> 'console'` here and below lets SQLite use the partial index.
     package static let nextHost = """
-        SELECT min(host) FROM clients WHERE source <> 'console' AND source = 'documents' AND host > ?1
+        SELECT min(host) FROM clients WHERE source <> 'console' AND source = 'documents' AND host >= ?1
         """
 
     /// The query for the clients of a family, older than the client with the time ?2 and the identifier ?3.

@@ -106,6 +106,12 @@ struct UnregisteredCommandTests {
             #expect(
                 try await site.administer(["unregistered", "list"]).output
                     == "app.example.com  3 of 3 unused\nb.example  1 of 1 unused\n")
+            let search = ["unregistered", "list", "--search"]
+            #expect(try await site.administer(search + ["B."]).output == "b.example  1 of 1 unused\n")
+            #expect(try await site.administer(search + ["\(Self.url)x"]).output == "app.example.com  3 of 3 unused\n")
+            #expect(try await site.administer(search + ["c"]).output == "There is no such host.\n")
+            #expect(try await site.administer(search + [""]).errors.contains("--search"))
+            #expect(try await site.administer(search + ["b", "--registrations"]).status == 64)
             let listed = try await site.administer(["unregistered", "list", "--host", "B.example"])
             #expect(listed.output == "https://b.example/x  Album  0 users, never used\n")
             let json = try await site.administer(["unregistered", "list", "--host", "b.example", "--json"])

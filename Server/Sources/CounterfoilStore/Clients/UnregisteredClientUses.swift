@@ -68,6 +68,22 @@ public struct UnregisteredClientHost: Sendable, Hashable {
     }
 }
 
+/// A search for hosts with documents of clients, or for one client that no person registered.
+public struct UnregisteredClientSearch: Sendable, Hashable {
+    /// The beginning of the names of hosts in lower case; the whole name if the typed text is a URL.
+    public let prefix: String
+    /// The identifier, if the typed text is the whole of one; it distinguishes upper and lower case.
+    public let id: ClientIdentifier?
+
+    /// Parses a text as typed; nil if it is empty, longer than ``UserSearch/limit``, or contains a control character.
+    public init?(_ typed: String) {
+        guard let search = UserSearch(typed) else { return nil }
+        let text = typed.asTypedName()
+        prefix = (try? AbsoluteURI(parsing: text))?.host ?? search.text
+        id = ClientIdentifier(text)
+    }
+}
+
 /// The place of a client in the list of a family, which stays valid if the client is deleted.
 public struct UnregisteredClientCursor: Sendable, Hashable {
     /// The time at which the client became known.
@@ -94,10 +110,11 @@ public protocol UnregisteredClientUseStore: Sendable {
     /// Reads hosts that have stored client documents, by name.
     ///
     /// - Parameters:
+    ///   - prefix: The beginning of the names in lower case; empty for every host.
     ///   - name: The last host of the page before; nil for the first page.
     ///   - limit: The maximum number of hosts.
     func unregisteredClientHosts(
-        after name: String?, limit: Int
+        startingWith prefix: String, after name: String?, limit: Int
     ) async throws(StoreFault) -> [UnregisteredClientHost]
     /// Counts the clients of a family.
     func unregisteredClientCount(

@@ -11,12 +11,18 @@ struct UnregisteredList: AsyncParsableCommand {
 
             Examples:
               counterfoil-server unregistered list --data-dir ./data
+              counterfoil-server unregistered list --search app. --data-dir ./data
               counterfoil-server unregistered list --host app.example.com --data-dir ./data
             """
     )
 
     @Option(name: .long, help: "List the apps whose documents are at this host.")
     var host: String?
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("List the hosts whose names start with this, or the host of this URL.", valueName: "text"))
+    var search: String?
 
     @Flag(name: .long, help: "List the apps that registered themselves.")
     var registrations = false
@@ -35,6 +41,9 @@ struct UnregisteredList: AsyncParsableCommand {
             throw ValidationError("--host and --registrations cannot be combined.")
         }
         if let host { try HostArgument.check(host) }
+        guard search == nil || host == nil && !registrations else {
+            throw ValidationError("--search lists hosts, so it cannot be combined with --host or --registrations.")
+        }
         guard after == nil || host != nil || registrations else {
             throw ValidationError("--after needs --host or --registrations.")
         }
@@ -65,9 +74,13 @@ struct UnregisteredList: AsyncParsableCommand {
     }
 
     private func listHosts(of server: any AdministrationTransport) async throws {
-        let hosts = try await server.items(of: "/unregistered/hosts")
+        let filter = search.map { "&search=" + AdministrationOperation.segment($0) } ?? ""
+        let hosts = try await server.items(
+            of: "/unregistered/hosts", filter: filter, options: ["search": "--search"])
         if options.json { return try Output.json(hosts) }
-        if hosts.isEmpty { return Output.line("There are no unregistered apps.") }
+        if hosts.isEmpty {
+            return Output.line(search == nil ? "There are no unregistered apps." : "There is no such host.")
+        }
         for host in hosts {
             let name = host.text("host")?.visible ?? "registered themselves"
             Output.line("\(name)  \(host.integer("unused") ?? 0) of \(host.integer("apps") ?? 0) unused")

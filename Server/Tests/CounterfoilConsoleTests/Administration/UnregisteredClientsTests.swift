@@ -77,6 +77,25 @@ struct UnregisteredClientsTests {
         #expect(listed.map(\.clientID) == ["app_lightbox"])
     }
 
+    @Test mutating func `a search finds hosts by their beginning, and an app by its client ID`() async throws {
+        _ = try await allow()
+        _ = try await allow("https://other.example.com/client.json", name: "Other")
+        _ = try await test.selfRegisteredClient("app_1")
+        func hosts(_ search: String) async throws -> [String] {
+            let path = "/admin/unregistered?" + FormParameters(["search": search]).encoded
+            return try await administrator.browser.open(path).unregisteredClientsPage.hosts.map(\.name)
+        }
+        #expect(try await hosts(" APP.") == ["app.example.com"])
+        #expect(try await hosts("https://other.example.com/unknown.json") == ["other.example.com"])
+        #expect(try await hosts("nowhere") == [])
+        for id in ["app_1", Self.url] {
+            let path = "/admin/unregistered?" + FormParameters(["search": id]).encoded
+            #expect(try await administrator.browser.open(path).unregisteredClientPage.row.clientID == id)
+        }
+        let refused = try await administrator.browser.open("/admin/unregistered?search=a%00").unregisteredClientsPage
+        #expect(refused.search.problem != nil && refused.hosts == [])
+    }
+
     // A stranger can register any number of apps, so no page reads them all.
     @Test mutating func `long lists are shown in pages`() async throws {
         for number in 100..<160 { _ = try await test.selfRegisteredClient("app_\(number)") }

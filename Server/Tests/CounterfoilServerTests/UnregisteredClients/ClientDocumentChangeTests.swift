@@ -51,7 +51,7 @@ struct ClientDocumentChangeTests {
             return try reply.code.exposed.isEmpty
         }
         #expect(counts == [false: 8])
-        let hosts = try await world.test.store.unregisteredClientHosts(after: nil, limit: 9)
+        let hosts = try await world.test.store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9)
         #expect(hosts.map(\.count.clients) == [1])
         #expect(try await world.stored?.revision == 0)
     }

@@ -123,7 +123,9 @@ struct ClientDocumentLimitTests {
             #expect(try await world.stored?.presentation.name == "Version \(number)")
         }
         #expect(try await world.audited.count == 4)
-        #expect(try await world.test.store.unregisteredClientHosts(after: nil, limit: 9).map(\.count.clients) == [1])
+        #expect(
+            try await world.test.store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9).map(
+                \.count.clients) == [1])
     }
 
     // Paths that do not exist cost the stranger a request each, and the other users of the host none.

@@ -67,7 +67,9 @@ struct DocumentClientContractTests {
             #expect(try await store.recordConsent(try Self.approval(world, of: client)) == .recorded)
             #expect(try await store.recordConsent(try Self.approval(other, of: client)) == .recorded)
             #expect(try await store.client(client.id) == client)
-            #expect(try await store.unregisteredClientHosts(after: nil, limit: 9).map(\.count.clients) == [1])
+            #expect(
+                try await store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9).map(\.count.clients)
+                    == [1])
         }
     }
 
@@ -80,7 +82,9 @@ struct DocumentClientContractTests {
             let counts = try await outcomes(of: 30) { number in try await store.recordConsent(approvals[number]) }
             #expect(counts == [.recorded: 30])
             #expect(try await store.client(client.id) == client)
-            #expect(try await store.unregisteredClientHosts(after: nil, limit: 9).map(\.count.clients) == [1])
+            #expect(
+                try await store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9).map(\.count.clients)
+                    == [1])
         }
     }
 
@@ -202,7 +206,7 @@ struct DocumentClientContractTests {
                 .suspend(reason: "Spam"), on: clients[3].id, at: World.now, recording: [])
             #expect(suspended == .decided)
             func hosts() async throws -> [String] {
-                try await store.unregisteredClientHosts(after: nil, limit: 9).map(\.name)
+                try await store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9).map(\.name)
             }
             _ = try await sweep(at: World.now + 3600)
             #expect(try await hosts().count == 5)

@@ -56,11 +56,19 @@ struct UnregisteredUseContractTests {
             let clients = try urls.map { try Self.document($0) }
             for client in clients { #expect(try await world.store.addClient(client) == .added) }
             try await Self.allow([clients[1]], Scope([.openID]), in: world)
-            let hosts = try await world.store.unregisteredClientHosts(after: nil, limit: 2)
+            let hosts = try await world.store.unregisteredClientHosts(startingWith: "", after: nil, limit: 2)
             #expect(hosts.map(\.name) == ["a.example", "b.example"])
             #expect(hosts.last?.count == UnregisteredClientCount(clients: 3, unused: 2))
-            let rest = try await world.store.unregisteredClientHosts(after: "b.example", limit: 2)
+            let rest = try await world.store.unregisteredClientHosts(startingWith: "", after: "b.example", limit: 2)
             #expect(rest.map(\.name) == ["c.example"])
+            for (prefix, last, names) in [
+                ("b.ex", nil, ["b.example"]), ("b.example", nil, ["b.example"]), ("b.ex", "b.example", []),
+                ("a", "b.example", []), ("b.example.", nil, []), ("d", nil, []), ("%", nil, []),
+            ] as [(String, String?, [String])] {
+                let found = try await world.store.unregisteredClientHosts(
+                    startingWith: prefix, after: last, limit: 9)
+                #expect(found.map(\.name) == names, "\(prefix) after \(last ?? "nothing")")
+            }
             #expect(
                 try await world.store.unregisteredClientCount(of: .registrations)
                     == UnregisteredClientCount(clients: 0, unused: 0))
@@ -171,7 +179,7 @@ struct UnregisteredUseContractTests {
             #expect(try await world.store.client(client.id)?.source == .console)
             #expect(try await world.store.clients().map(\.id).contains(client.id))
             #expect(try await world.store.unregisteredClient(client.id) == nil)
-            #expect(try await world.store.unregisteredClientHosts(after: nil, limit: 9).isEmpty)
+            #expect(try await world.store.unregisteredClientHosts(startingWith: "", after: nil, limit: 9).isEmpty)
             #expect(try await world.store.removeUnregisteredClients(of: .host("a.example"), atMost: 9) == 0)
             #expect(try await world.store.consent(of: world.user.id, to: client.id) != nil)
         }

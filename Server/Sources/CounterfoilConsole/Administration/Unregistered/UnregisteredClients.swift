@@ -1,4 +1,4 @@
-import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 import CounterfoilServer
 import CounterfoilStore
 import Foundation
@@ -23,6 +23,8 @@ struct UnregisteredClients: Sendable {
     /// The query parameters of a list.
     private struct Question {
         var host: String?
+        /// The text that an administrator typed.
+        let search: String
         let after: String?
         let before: UnregisteredClientCursor?
 
@@ -36,6 +38,7 @@ struct UnregisteredClients: Sendable {
                     return name.lowercased()
                 }
                 (host, after) = (try name("host"), try name("after"))
+                search = try query.single("search")?.trimmingWhitespace() ?? ""
                 before = try query.single("before").map { text in
                     guard let cursor = UnregisteredClientCursor(parameter: text) else { throw NotFoundError() }
                     return cursor
@@ -48,27 +51,42 @@ struct UnregisteredClients: Sendable {
 
     func list(_ exchange: Console.Exchange) async throws -> Reply {
         let settings = console.settings
-        let policy = try await console.registry.atArrival().effectiveUnregisteredClientPolicy(settings)
-        let hosts = try await console.store.unregisteredClientHosts(
-            after: try Question(exchange).after, limit: Self.limit)
-        let registered = try await console.store.unregisteredClientCount(of: .registrations)
         let words = exchange.words
+        let question = try Question(exchange)
+        let search = UnregisteredClientSearch(question.search)
+        if let id = search?.id, try await console.store.unregisteredClient(id) != nil {
+            return .seeOther(console.path(.unregisteredClient, of: id))
+        }
+        let problem = search == nil && !question.search.isEmpty ? words(UserMessage.badSearch) : nil
+        let policy = try await console.registry.atArrival().effectiveUnregisteredClientPolicy(settings)
+        // A text that cannot be searched for must not show every host.
+        let hosts =
+            problem == nil
+            ? try await console.store.unregisteredClientHosts(
+                startingWith: search?.prefix ?? "", after: question.after, limit: Self.limit) : []
+        let registered = try await console.store.unregisteredClientCount(of: .registrations)
         let page = UnregisteredClientsPage(
             console: console.head(exchange, in: .administration),
+            problems: problem.map { [FormProblem($0, field: "search")] } ?? [],
             notice: exchange.notice(UnregisteredNotice.self),
             paths: AdministrationPaths(console, exchange, at: .unregisteredClients),
             accepted: words(UnregisteredClientSwitch(policy.kinds).sentence),
             isFixed: settings.unregisteredClients != nil,
             policyPath: console.path(.unregisteredPolicy),
             tokensPath: console.path(.registrationTokens),
+            search: FormField("search", question.search, problem: problem),
+            action: console.path(.unregisteredClients),
             hosts: hosts.map { host in
                 UnregisteredClientsPage.Row(
                     name: host.name, count: words(host.count.text), path: path(of: .host(host.name)))
             },
             more: hosts.count < Self.limit
                 ? nil
-                : hosts.last.map {
-                    console.path(.unregisteredClients) + "?" + FormParameters(["after": $0.name]).encoded
+                : hosts.last.map { last in
+                    var query = FormParameters()
+                    if !question.search.isEmpty { query.append("search", question.search) }
+                    query.append("after", last.name)
+                    return console.path(.unregisteredClients) + "?" + query.encoded
                 },
             registrations: registered.clients == 0
                 ? nil

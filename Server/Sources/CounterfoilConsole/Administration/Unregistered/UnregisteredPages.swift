@@ -13,6 +13,7 @@ package struct UnregisteredClientsPage: ConsolePage, Hashable {
     }
 
     package var console: ConsoleHead
+    package var problems: [FormProblem] = []
     /// The confirmation of the last action; nil if there is none.
     package var notice: String?
     package var paths: AdministrationPaths
@@ -23,6 +24,10 @@ package struct UnregisteredClientsPage: ConsolePage, Hashable {
     package var policyPath: String
     /// The path of the tokens for registrations.
     package var tokensPath: String
+    /// The field `search`: the beginning of a host, or a client ID.
+    package var search: FormField
+    /// The path that the form sends a GET request to.
+    package var action: String
     /// The hosts whose documents describe clients, by name.
     package var hosts: [Row]
     /// The URL of the page with more hosts; nil if there are none.

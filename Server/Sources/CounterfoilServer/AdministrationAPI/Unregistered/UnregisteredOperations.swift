@@ -17,7 +17,7 @@ extension AdministrationOperation {
             body: UnregisteredPolicyBody.self,
             answer: .object(UnregisteredPolicyDocument.self), isConditional: true, Unregistered.changePolicy),
         AdministrationOperation(
-            "listUnregisteredHosts", .get, "/unregistered/hosts", .readClients, query: ["limit", "cursor"],
+            "listUnregisteredHosts", .get, "/unregistered/hosts", .readClients, query: ["search", "limit", "cursor"],
             answer: .list(UnregisteredHostDocument.self), Unregistered.hosts),
         AdministrationOperation(
             "deleteUnregisteredHost", .delete, "/unregistered/hosts/{host}", .writeClients, query: ["refuse"],
@@ -73,10 +73,14 @@ private enum Unregistered {
         let cursor = ListCursor(call, list: "unregistered hosts")
         let limit = try call.query.limit()
         let last = try cursor.position(in: call.query)
-        let hosts = try await call.store.unregisteredClientHosts(after: last, limit: limit)
+        let search = try call.query.value(
+            "search", rule: "It must have 1 to \(UserSearch.limit) bytes and no control character."
+        ) { UnregisteredClientSearch($0) }
+        let hosts = try await call.store.unregisteredClientHosts(
+            startingWith: search?.prefix ?? "", after: last, limit: limit)
         // A list of clients without a host has those that registered themselves, which are the first row here.
         var rows: [UnregisteredHostDocument] = []
-        if last == nil {
+        if last == nil, search == nil {
             let registered = try await call.store.unregisteredClientCount(of: .registrations)
             if registered.clients > 0 { rows.append(UnregisteredHostDocument(nil, registered)) }
         }
