@@ -208,17 +208,20 @@ extension UserQuery {
         }
         if lacksSecondFactor { conditions.append("people.has_second_factor = 0") }
         if lacksPasskey {
-            conditions.append("NOT EXISTS (SELECT 1 FROM passkeys WHERE passkeys.person_id = people.id)")
+            conditions.append("NOT EXISTS (SELECT 1 FROM passkeys WHERE \(UserOverview.isPasskey))")
         }
         return SQLQuery(sql: "FROM \(source) WHERE \(conditions.joined(separator: " AND "))", values: values)
     }
 }
 
 extension UserOverview {
+    /// The condition that a row of `passkeys` is a passkey of the user, and no security key.
+    fileprivate static let isPasskey = "passkeys.person_id = people.id AND passkeys.is_security_key = 0"
+
     /// The column names, each with the name of the table as a prefix, and the number of passkeys.
     static let columns = """
         \(User.columns), people.last_sign_in_at, people.has_second_factor,
-        (SELECT count(*) FROM passkeys WHERE passkeys.person_id = people.id)
+        (SELECT count(*) FROM passkeys WHERE \(isPasskey))
         """
 
     fileprivate init(_ columns: inout Columns) throws {
@@ -232,7 +235,8 @@ extension RemovalCounts {
     /// The query for the numbers of the records of user ?1, each at most ?2.
     static let query = """
         SELECT (SELECT count(*) FROM (SELECT 1 AS one FROM sessions WHERE person_id = people.id LIMIT ?2) AS counted),
-            (SELECT count(*) FROM (SELECT 1 AS one FROM passkeys WHERE person_id = people.id LIMIT ?2) AS counted),
+            (SELECT count(*) FROM (
+                SELECT 1 AS one FROM passkeys WHERE \(UserOverview.isPasskey) LIMIT ?2) AS counted),
             (SELECT count(*) FROM (SELECT 1 AS one FROM consents WHERE person_id = people.id LIMIT ?2) AS counted),
             (SELECT count(*) FROM (SELECT 1 AS one FROM grants WHERE person_number = people.number LIMIT ?2) AS counted),
             (SELECT count(*) FROM (SELECT 1 AS one FROM clients WHERE owner_id = people.id LIMIT ?2) AS counted),

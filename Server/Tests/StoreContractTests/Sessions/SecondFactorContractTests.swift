@@ -77,6 +77,8 @@ struct SecondFactorContractTests {
             #expect(try await store.securityKeys(of: user.id) == [key])
             #expect(try await store.passkeys(of: user.id) == [passkey])
             #expect(try await store.passkey(key.digest)?.isSecurityKey == true)
+            #expect(try await store.users(matching: UserQuery()).users.map(\.passkeys) == [1])
+            #expect(try await store.removalCounts(of: user.id)?.passkeys == UserCount(1))
             #expect(try await store.removePasskey(key.digest, of: user.id, recording: []) == .notFound)
             // It is no way in.
             let outcome = try await store.changePassword(
@@ -129,6 +131,7 @@ struct SecondFactorContractTests {
             #expect(try await add(factor, second) == .exists)
             #expect(try await store.secondFactor(of: user.id) == .active(factor, recoveryCodes: 1))
             #expect(try await store.securityKeys(of: user.id) == [key])
+            #expect(try await store.users(matching: UserQuery(lacksPasskey: true)).users.map(\.user.id) == [user.id])
             // The key of another user is none.
             let bob = try User.named("bob")
             #expect(try await store.addUser(bob) == .added)
