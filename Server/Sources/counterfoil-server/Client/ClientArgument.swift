@@ -43,7 +43,7 @@ extension AdministrationTransport {
 
     /// Reads a client that no person registered; nil if there is none.
     func unregisteredClient(_ argument: ClientArgument) async throws -> AdministrationRecord? {
-        try await record(at: "/unregistered" + argument.path)
+        try await record(at: argument.unregisteredPath)
     }
 }
 
