@@ -249,6 +249,14 @@ let package = Package(
             path: "Examples/ProtectedMCPServer",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "sign-in-page",
+            dependencies: [
+                counterfoilProtocol, counterfoilResource, counterfoilTokens, httpTypes, hummingbird, nioCore,
+            ],
+            path: "Examples/SwiftSignInPage",
+            swiftSettings: settings
+        ),
         // What fills a store, so that a server can be measured with it.
         .executableTarget(
             name: "fill-store",
@@ -449,8 +457,8 @@ let package = Package(
             name: "BrowserTests",
             dependencies: [
                 "CounterfoilConsole", "CounterfoilPages", counterfoilProtocol, "CounterfoilSQLite", "CounterfoilServer",
-                "CounterfoilStore", "TestSupport", "counterfoil-server", "photo-library", asyncHTTPClient, nioCore,
-                nioHTTP1,
+                "CounterfoilStore", "TestSupport", "counterfoil-server", "photo-library", "sign-in-page",
+                asyncHTTPClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings
         ),

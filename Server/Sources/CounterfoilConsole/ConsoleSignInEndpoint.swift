@@ -38,7 +38,8 @@ struct ConsoleSignInEndpoint: Sendable {
         let isFormLost =
             (try? query?.single(Console.SignInNeeded.lostParameter)) == "form"
             && endpoint?.methods.contains(.post) == true
-        let notice: SignInMessage? = isFormLost ? .formLost : session == nil ? nil : .signInAgain
+        let notice: SignInMessage? =
+            isFormLost ? .formLost : session.map { $0.lacksRole ? SignInMessage.signInHere : .signInAgain }
         return try page(request, path: path, notice: notice, now: now)
     }
 

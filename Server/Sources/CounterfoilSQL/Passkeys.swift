@@ -95,11 +95,11 @@ extension SQLStore {
     /// Deletes a passkey, unless it is the last way in.
     public func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, requiredRole: UserQuery.Role?,
-        recording events: [AuditEvent]
+        countingIdentitiesOf issuers: Set<String>, recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome {
         try await commit(ending: .usually(.passkey), recording: events) { database in
             guard try database.has(requiredRole, user) else { return .notFound }
-            let allowed = try database.waysIn(of: user).allows(.passkey)
+            let allowed = try database.waysIn(of: user, countingIdentitiesOf: issuers).allows(.passkey)
             let removed = try database.run(
                 "DELETE FROM passkeys WHERE digest = ?1 AND person_id = ?2 AND is_security_key = 0 AND ?3 = 1",
                 Data(digest.bytes), user.rawValue, allowed)
@@ -124,8 +124,17 @@ extension SQLStore {
 }
 
 extension SQLConnection {
-    /// Reads the ways in of a user.
-    func waysIn(of user: UserIdentifier) throws -> WaysIn {
+    /// Reads the ways in of a user, where the identities at some issuers are ways in.
+    func waysIn(of user: UserIdentifier, countingIdentitiesOf issuers: Set<String>) throws -> WaysIn {
+        let identities =
+            issuers.isEmpty
+            ? []
+            : try all(
+                """
+                SELECT issuer FROM user_identities
+                WHERE person_id = ?1 AND EXISTS (SELECT 1 FROM people WHERE id = ?1 AND role IS NULL)
+                """, user.rawValue
+            ) { columns in try columns.text() }
         let read = try first(
             """
             SELECT EXISTS (
@@ -134,7 +143,9 @@ extension SQLConnection {
                 (SELECT count(*) FROM passkeys WHERE person_id = ?1 AND is_security_key = 0)
             """, user.rawValue
         ) { columns in
-            WaysIn(hasPassword: try columns.flag(), passkeys: Int(try columns.integer()))
+            WaysIn(
+                hasPassword: try columns.flag(), passkeys: Int(try columns.integer()),
+                identities: identities.count(where: issuers.contains))
         }
         return read ?? WaysIn(hasPassword: false, passkeys: 0)
     }
@@ -231,6 +242,7 @@ extension SignInProof {
         case .continued: "\(User.hash) = ?"
         case .passkey:
             "EXISTS (SELECT 1 FROM passkeys WHERE digest = ? AND person_id = people.id AND is_security_key = 0)"
+        case .identity: "EXISTS (SELECT 1 FROM user_identities WHERE id = ? AND person_id = people.id)"
         }
     }
 
@@ -239,6 +251,7 @@ extension SignInProof {
         case .password(let hash), .twoFactors(let hash, _): hash.exposed
         case .continued(let hash, _): hash.compared
         case .passkey(let use): Data(use.digest.bytes)
+        case .identity(let id, _): id.rawValue
         }
     }
 
@@ -246,7 +259,7 @@ extension SignInProof {
     var key: PasskeyUse? {
         switch self {
         case .passkey(let use), .twoFactors(_, .key(_, let use)): use
-        case .password, .twoFactors, .continued: nil
+        case .password, .twoFactors, .continued, .identity: nil
         }
     }
 

@@ -19,7 +19,8 @@ extension SQLStore {
         }
     }
 
-    /// Begins a session for a user, if the password, the second factor or the passkey that was verified still holds.
+    /// Begins a session for a user, if the password, the second factor, the passkey or the identity that was verified still
+    /// holds.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
     /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the
@@ -67,6 +68,11 @@ extension SQLStore {
                 session.authenticatedAt.microseconds)
             if case .passkey(let use) = proof { try database.recordChallenge(of: use) }
             if let key = proof.key { try database.record(key, in: session) }
+            if case .identity(let id, _) = proof {
+                try database.send(
+                    "UPDATE user_identities SET last_used_at = ?2 WHERE id = ?1", id.rawValue,
+                    session.lastSeenAt.microseconds)
+            }
             if let use = proof.secondFactor { try database.record(use, of: session.userID) }
             if let former {
                 _ = try database.endSessions("digest = ?1", [Data(former.bytes)], at: session.lastSeenAt)

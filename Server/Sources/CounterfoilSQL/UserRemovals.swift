@@ -13,8 +13,8 @@ extension SQLStore {
     ) async throws(StoreFault) -> BeginRemovalOutcome {
         try await commit(
             ending: .usually(
-                .userDeleted, .session, .passkey, .recoveryCode, .userGroup, .userAttribute, .consent, .client,
-                .clientSecret, .clientChanged, .clientDeveloper)
+                .userDeleted, .session, .passkey, .recoveryCode, .userGroup, .userAttribute, .userIdentity, .consent,
+                .client, .clientSecret, .clientChanged, .clientDeveloper)
         ) { database in
             let facts = try database.first(User.removalFacts, user.rawValue) { columns in
                 (number: try columns.integer(), isLastOwner: try columns.flag())
@@ -51,7 +51,9 @@ extension SQLStore {
                 user.rawValue, Data(terms.sealedUserID))
             try database.keepSubject(of: terms, at: time)
             try database.send("DELETE FROM sessions WHERE person_id = ?", user.rawValue)
-            for table in ["passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes"] {
+            for table in [
+                "passkeys", "recovery_codes", "second_factors", "user_groups", "user_attributes", "user_identities",
+            ] {
                 try database.send("DELETE FROM \(table) WHERE person_id = ?", user.rawValue)
             }
             try database.send("DELETE FROM consents WHERE person_id = ?", user.rawValue)

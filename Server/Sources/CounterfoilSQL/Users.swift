@@ -81,11 +81,12 @@ extension SQLStore {
         from former: PasswordHash?,
         to new: PasswordHash?,
         keeping session: ArtefactDigest?,
+        countingIdentitiesOf issuers: Set<String>,
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome {
         try await commit(ending: .usually(.password, .session, .grant), recording: events) { database in
-            if new == nil, try !database.waysIn(of: user).allows(.password) {
+            if new == nil, try !database.waysIn(of: user, countingIdentitiesOf: issuers).allows(.password) {
                 return try database.isActive(user) ? .neededAsWayIn : .userNotActive
             }
             guard try database.replacePassword(of: user, from: former, to: new, keeping: session, at: time) else {

@@ -25,6 +25,7 @@ extension ServerComponents {
             { $0.introspection.handlers },
             { $0.userInfo.handlers },
             { $0.logout(pages.linked).handlers },
+            { $0.externalSignIn(pages.linked).handlers },
             { $0.setup(pages.linked).handlers },
             { $0.recovery(pages.linked).handlers },
             { $0.signUp(pages.linked).handlers },
@@ -62,7 +63,24 @@ extension ServerComponents {
         AuthorizationPages(
             settings: settings, registry: registry, tickets: tickets, cookies: cookies,
             signInForm: signInForm(at: .signIn, purpose: .signIn), random: random, introductions: introductions,
-            formats: formats)
+            formats: formats, external: externalSignInRequests)
+    }
+
+    private var externalSignInRequests: ExternalSignInRequests? {
+        settings.externalSignIn.map { external in
+            ExternalSignInRequests(
+                settings: settings, external: external, keys: keys, cookies: cookies,
+                sealing: serverKey.externalSignIns, random: random, wallClock: wallClock)
+        }
+    }
+
+    private func externalSignIn(_ pages: LinkedPages) -> ExternalSignInEndpoint {
+        ExternalSignInEndpoint(
+            requests: externalSignInRequests,
+            users: ExternalUsers(
+                settings: settings, store: store, throttle: throttles.signIns, auditor: auditor, random: random),
+            signIn: users, sessions: sessions, pages: authorizationPages, store: store, auditor: auditor,
+            signInPath: settings.issuer.path + pages.signIn.path)
     }
 
     private func consent(_ question: AuthorizationQuestion) -> ConsentEndpoint {

@@ -28,6 +28,13 @@ struct DoctorJudgementTests {
         FileState(path: path, mode: mode, owner: owner, bytes: 0, modified: now)
     }
 
+    @Test func `a page of the owner whose clock is wrong is a fault`() {
+        let cases: [(Double?, [String])] = [(nil, []), (5, []), (-3600, ["fault sign-in-page-clock"])]
+        for (difference, expected) in cases {
+            #expect(Self.topics { $0.judgeSignInPage("https://shop.example.com", differingBy: difference) } == expected)
+        }
+    }
+
     @Test func `half a SQLite database that is free is a note from a gibibyte on`() {
         let gibibyte = 1 << 30
         for (free, size, expected) in [
@@ -99,6 +106,7 @@ struct DoctorJudgementTests {
 
     @Test(arguments: [
         (RecordedSettings.File.settings, 0o644, []), (.settings, 0o664, ["fault files-writable"]),
+        (.externalSignInKeys, 0o644, []), (.externalSignInKeys, 0o664, ["fault files-writable"]),
         (.tlsKey, 0o640, []), (.tlsKey, 0o644, ["fault secrets-readable"]),
         (.externalAccountKey, 0o604, ["fault secrets-readable"]),
         (.mailCredentials, 0o640, []), (.mailCredentials, 0o644, ["fault secrets-readable"]),

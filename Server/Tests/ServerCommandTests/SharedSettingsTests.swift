@@ -28,6 +28,7 @@ struct SharedSettingsTests {
         #expect(shared["session-persistence"] == "offered" && shared["second-factor"] == "offered")
         #expect(shared["second-factor-memory"] == "30")
         #expect(shared["sign-up"] == "closed" && shared["terms-uri"] == "" && shared["terms-version"] == "")
+        #expect(shared["external-sign-in"] == "" && shared["external-sign-in-keys"] == "")
         let ofOneServer = Set(Settings.options.map(\.name)).subtracting(shared.keys)
         #expect(
             ofOneServer == [

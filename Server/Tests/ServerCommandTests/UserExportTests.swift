@@ -23,6 +23,9 @@ struct UserExportTests {
         let begun = try await store.beginSession(
             session, proving: .password(try #require(user.passwordHash)), replacing: nil, recording: [])
         #expect(begun == .begun(session.id))
+        let subject = try #require(ExternalSubject(issuer: "https://shop.example.com", subject: "customer 7"))
+        let identity = UserIdentity(subject: subject, userID: user.id, createdAt: now)
+        #expect(try await store.addIdentity(identity, recording: []) == .added)
         for number in 0..<450 {
             let grant = Grant(
                 userID: user.id, clientID: client.id, scope: Scope([.openID]), sessionID: session.id,
@@ -75,8 +78,8 @@ struct UserExportTests {
             #expect(
                 Set(document.keys)
                     == [
-                        "exported_at", "account", "attributes", "sessions", "passkeys", "grants", "consents", "clients",
-                        "audit_events",
+                        "exported_at", "account", "attributes", "sessions", "passkeys", "identities", "grants",
+                        "consents", "clients", "audit_events",
                     ])
             let account = try #require(document["account"] as? [String: Any])
             #expect((account["profile"] as? [String: Any])?["given_name"] as? String == "Zaphod")
@@ -85,6 +88,8 @@ struct UserExportTests {
             let sessions = try #require(document["sessions"] as? [[String: Any]])
             #expect(sessions.map { $0["source"] as? String } == ["192.0.2.7"])
             #expect(sessions.map { $0["persistent"] as? Bool } == [true])
+            let identities = try #require(document["identities"] as? [[String: Any]])
+            #expect(identities.map { $0["subject"] as? String } == ["customer 7"])
             let grants = try #require(document["grants"] as? [[String: Any]])
             #expect(Set(grants.compactMap { $0["grant_id"] as? String }).count == 450)
             #expect(grants.count { $0["refresh_token"] != nil } == 1)

@@ -22,6 +22,10 @@ public struct TokenType: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let proofOfPossession = TokenType(rawValue: "dpop+jwt")
     /// A logout token (OpenID Connect Back-Channel Logout §2.4).
     public static let logout = TokenType(rawValue: "logout+jwt")
+    /// The request by which a server has the page of its owner sign a user in.
+    public static let signInRequest = TokenType(rawValue: "sign-in-request+jwt")
+    /// The response of that page.
+    public static let signInResponse = TokenType(rawValue: "sign-in-response+jwt")
 
     /// The value of `typ`.
     public var description: String { rawValue }

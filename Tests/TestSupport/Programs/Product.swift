@@ -10,6 +10,7 @@ package enum Product: String, Sendable {
     case mcpClient = "mcp-client"
     case mcpServer = "mcp-server"
     case terminal
+    case signInPage = "sign-in-page"
 
     /// An error: the program is not in the build folder.
     package struct NotBuilt: Error, CustomStringConvertible {

@@ -88,6 +88,7 @@ enum ActivityText: String, LocalizationKey {
     case passkeyAdded = "account.activity.passkey-added"
     case passkeyRemoved = "account.activity.passkey-removed"
     case passkeysRemoved = "account.activity.passkeys-removed"
+    case identityRemoved = "account.activity.identity-removed"
     case secondFactorOn = "account.activity.second-factor-on"
     case secondFactorReplaced = "account.activity.second-factor-replaced"
     case secondFactorOff = "account.activity.second-factor-off"
@@ -147,6 +148,7 @@ enum ActivityText: String, LocalizationKey {
         case "signed up": self = .created
         case _ where detail.hasPrefix("created"): self = .created
         case _ where detail.hasPrefix("accepted the terms "): self = .termsAccepted
+        case UserIdentity.removalDetail: self = .identityRemoved
         default: return nil
         }
     }

@@ -93,6 +93,7 @@ enum AccountNotice: String, LocalizationKey, Notice {
     case passwordChanged = "account.notice.password-changed"
     case passwordAdded = "account.notice.password-added"
     case passwordRemoved = "account.notice.password-removed"
+    case identityRemoved = "account.notice.identity-removed"
 }
 
 extension Localizer {

@@ -85,10 +85,13 @@ struct PasskeySettings: Sendable {
         // A password whose second factor is lost signs no user in.
         let isLost = try await console.store.secondFactor(of: exchange.user.id) == .lost
         let ways = WaysIn(
-            hasPassword: exchange.user.passwordHash != nil && !isLost, passkeys: passkeys.count)
+            hasPassword: exchange.user.passwordHash != nil && !isLost, passkeys: passkeys.count,
+            identities: try await console.waysInElsewhere(of: exchange.user).count)
         guard ways.allows(.passkey) else { return try await again(exchange, .lastWayIn) }
         let event = try await console.event(of: .passkeyRemoved, by: exchange)
-        switch try await console.store.removePasskey(digest, of: exchange.user.id, recording: [event]) {
+        switch try await console.store.removePasskey(
+            digest, of: exchange.user.id, countingIdentitiesOf: console.settings.identityIssuers, recording: [event])
+        {
         case .removed:
             console.auditor.countRecorded(event)
             return .done(AccountNotice.passkeyRemoved, at: console.path(.passkeys))

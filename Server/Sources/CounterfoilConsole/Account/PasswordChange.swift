@@ -5,8 +5,8 @@ import Foundation
 import HTTPTypes
 import Logging
 
-/// `/account/password`: the change and the removal of a password by a user who knows it, and a new one for a user who
-/// has none and has just signed in.
+/// `/account/password`: the change and the removal of a password by a user who knows it, a new one for a user who has
+/// none and has just signed in, and the removal of an identity at the page of the owner.
 struct PasswordChange: Sendable {
     let console: Console
     let hasher: PasswordHasher
@@ -16,6 +16,7 @@ struct PasswordChange: Sendable {
     private enum Decision: String {
         case change = ""
         case add, remove
+        case removeIdentity = "remove-identity"
     }
 
     func show(_ exchange: Console.Exchange) async throws -> Reply { Reply(.ok, .page(try await page(exchange))) }
@@ -23,6 +24,9 @@ struct PasswordChange: Sendable {
     func change(_ exchange: Console.Exchange) async throws -> Reply {
         let (form, _) = try console.form(exchange)
         guard let decision = Decision(rawValue: try form.value("decision")) else { throw PageProblem.noDecision }
+        guard decision != .removeIdentity else {
+            return try await removeIdentity(try form.value(PasswordPage.identityField), exchange)
+        }
         // The page was open while the user added or removed the password elsewhere.
         guard (exchange.user.passwordHash == nil) == (decision == .add) else {
             return try await again(exchange, PasswordChangeError.changedMeanwhile, at: nil)
@@ -95,8 +99,8 @@ struct PasswordChange: Sendable {
         let outcome: ChangePasswordOutcome
         do {
             outcome = try await console.store.changePassword(
-                of: user.id, from: user.passwordHash, to: hash, keeping: session.digest, at: exchange.now,
-                recording: [event])
+                of: user.id, from: user.passwordHash, to: hash, keeping: session.digest,
+                countingIdentitiesOf: console.settings.identityIssuers, at: exchange.now, recording: [event])
         } catch {
             _ = try? await console.store.endSession(session.digest, at: exchange.now, recording: [])
             throw error
@@ -132,10 +136,38 @@ struct PasswordChange: Sendable {
     }
 
     private func canRemove(_ exchange: Console.Exchange) async throws -> Bool {
+        guard exchange.user.passwordHash != nil else { return false }
+        return try await waysIn(exchange).allows(.password)
+    }
+
+    private func waysIn(_ exchange: Console.Exchange) async throws -> WaysIn {
         // Passkeys of another issuer sign no user in at one without a domain.
-        guard exchange.user.passwordHash != nil, PasskeyCeremonies(console.settings.issuer) != nil else { return false }
-        let passkeys = try await console.store.passkeys(of: exchange.user.id)
-        return WaysIn(hasPassword: true, passkeys: passkeys.count).allows(.password)
+        let hasPasskeys = PasskeyCeremonies(console.settings.issuer) != nil
+        let isLost = try await console.store.secondFactor(of: exchange.user.id) == .lost
+        return WaysIn(
+            hasPassword: exchange.user.passwordHash != nil && !isLost,
+            passkeys: hasPasskeys ? try await console.store.passkeys(of: exchange.user.id).count : 0,
+            identities: try await console.waysInElsewhere(of: exchange.user).count)
+    }
+
+    /// Removes an identity at the page of the owner, unless it is needed as a way in.
+    private func removeIdentity(_ text: String, _ exchange: Console.Exchange) async throws -> Reply {
+        // The form asks for no password.
+        guard console.isRecentEnough(exchange.session, for: .passkeys, now: exchange.now) else {
+            throw Console.SignInNeeded(path: exchange.path)
+        }
+        guard let id = UserIdentityIdentifier(text) else {
+            return .done(AccountNotice.identityRemoved, at: console.path(.password))
+        }
+        let event = console.event(.account, by: exchange, detail: UserIdentity.removalDetail)
+        let outcome = try await console.store.removeIdentity(
+            id, of: exchange.user.id, countingIdentitiesOf: console.settings.identityIssuers, recording: [event])
+        switch outcome {
+        case .removed: console.auditor.countRecorded(event)
+        case .notFound: break
+        case .neededAsWayIn: return try await again(exchange, PasswordChangeError.lastWayIn, at: nil)
+        }
+        return .done(AccountNotice.identityRemoved, at: console.path(.password))
     }
 
     private func page(_ exchange: Console.Exchange, problems: [FormProblem] = []) async throws -> PasswordPage {
@@ -143,6 +175,7 @@ struct PasswordChange: Sendable {
         let hasPassword = exchange.user.passwordHash != nil
         return PasswordPage(
             console: console.head(exchange, in: .account),
+            notice: exchange.notice(AccountNotice.self),
             problems: problems,
             paths: console.accountPaths(at: .password, exchange),
             username: exchange.user.username.rawValue,
@@ -150,9 +183,43 @@ struct PasswordChange: Sendable {
             canRemove: try await canRemove(exchange),
             passkeys: PasskeyCeremonies(console.settings.issuer) == nil ? nil : console.path(.passkeys),
             action: action,
-            ticket: console.ticket(exchange, for: action)
+            ticket: console.ticket(exchange, for: action),
+            identities: try await identities(exchange)
         )
     }
+
+    private func identities(_ exchange: Console.Exchange) async throws -> PasswordPage.IdentityList? {
+        let identities = try await console.identities(of: exchange.user)
+        guard let page = console.settings.externalSignIn, !identities.isEmpty else { return nil }
+        let canRemove = try await waysIn(exchange).allows(.identity)
+        return PasswordPage.IdentityList(
+            rows: identities.map { identity in
+                PasswordPage.IdentityList.Row(
+                    name: page.label, added: exchange.words.date(identity.createdAt),
+                    lastUsed: identity.lastUsedAt.map { exchange.words.ago($0, now: exchange.now) },
+                    removal: canRemove ? identity.id.rawValue : nil)
+            },
+            canRemove: canRemove)
+    }
+}
+
+extension Console {
+    /// Returns the identities with which a user can sign in now.
+    func identities(of user: User) async throws -> [UserIdentity] {
+        let issuers = settings.identityIssuers
+        guard !issuers.isEmpty else { return [] }
+        return try await store.identities(of: user.id).filter { issuers.contains($0.subject.issuer) }
+    }
+
+    /// Returns the identities of a user that are ways in (``CounterfoilStore/WaysIn``).
+    func waysInElsewhere(of user: User) async throws -> [UserIdentity] {
+        user.role == nil ? try await identities(of: user) : []
+    }
+}
+
+extension UserIdentity {
+    /// The detail of the audit event of the removal.
+    static let removalDetail = "removed an identity elsewhere"
 }
 
 /// The errors of the password form, except the rules that a new password violates (see `Password`).
@@ -162,4 +229,5 @@ private enum PasswordChangeError: String, LocalizationKey {
     case unchanged = "account.password.unchanged"
     case changedMeanwhile = "account.password.changed-meanwhile"
     case passkeysMissing = "account.password.passkeys-missing"
+    case lastWayIn = "account.identities.last-way-in"
 }

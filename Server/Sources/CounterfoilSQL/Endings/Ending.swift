@@ -7,7 +7,7 @@ package struct Ending: Sendable, Hashable {
     /// The kind of what has ended.
     package enum Kind: Sendable, Hashable, CaseIterable {
         case session, password, passkey, secondFactor, recoveryCode, userDisabled, userDemoted, userDeleted,
-            userGroup, userAttribute, invitation
+            userGroup, userAttribute, userIdentity, invitation
         case grant, grantScope, consent
         case client, clientChanged, clientSuspended, clientKeys, clientRegistrationToken, clientMachineScope,
             clientSecret, clientDeveloper
@@ -27,6 +27,7 @@ package struct Ending: Sendable, Hashable {
             case .userDeleted: "user-deleted"
             case .userGroup: "user-group"
             case .userAttribute: "user-attribute"
+            case .userIdentity: "user-identity"
             case .invitation: "invitation"
             case .grant: "grant"
             case .grantScope: "grant-scope"

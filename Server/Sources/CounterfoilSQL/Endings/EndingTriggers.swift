@@ -81,6 +81,7 @@ package struct EndingTrigger: Sendable {
         EndingTrigger(
             .userAttribute, "user_attributes", .update(columns: "value", condition: "NEW.value <> OLD.value"),
             subject: .user("person_id"), detail: .expression("OLD.name")),
+        EndingTrigger(.userIdentity, "user_identities", .deletion, subject: .text("id")),
         EndingTrigger(
             .invitation, "invitations",
             .deletionBefore(column: "expires_at", unless: "OLD.expires_at < expired_before"),

@@ -1,3 +1,4 @@
+import CounterfoilStore
 package import Foundation
 
 /// A line of an endings journal.
@@ -164,6 +165,7 @@ extension Ending {
         switch Kind(name: kind) {
         case .session, .clientSecret, .registrationToken, .invitation:
             subject.utf8.count == 64 && subject.allSatisfy { $0.isASCII && $0.isHexDigit }
+        case .userIdentity: UserIdentityIdentifier(subject) != nil
         case .password, .userDisabled, .userDemoted, .userDeleted, .userGroup, .userAttribute, .consent:
             Int64(subject) != nil
         default: true

@@ -79,6 +79,7 @@ extension SQLConnection {
         case .userGroup: try endClaim(repetition, in: "user_groups")
         // The value that replaced the former one is not in the copy.
         case .userAttribute: try endClaim(repetition, in: "user_attributes")
+        case .userIdentity: try send("DELETE FROM user_identities WHERE id = ?", subject)
         case .clientSuspended:
             try send(
                 """

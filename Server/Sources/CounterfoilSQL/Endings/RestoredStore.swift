@@ -10,7 +10,8 @@ package struct RestoreReport: Sendable, Hashable {
     package var withoutPassword: [String] = []
     /// The users whose second factor was set up or replaced after the copy, so that it is missing now.
     package var withoutSecondFactor: [String] = []
-    /// The other users who have neither a password nor a passkey now, if a passkey was deleted after the copy.
+    /// The other users who have no password, no passkey and no identity now, if one of the latter was deleted after the
+    /// copy.
     package var withoutWayIn: [String] = []
     /// The users who were disabled after the copy.
     package var disabled: [String] = []
@@ -258,13 +259,14 @@ package struct RestoredStore: Sendable {
                 ) { try $0.text() }
             }
         }
-        if !distinct(.passkey).isEmpty {
+        if !distinct(.passkey).isEmpty || !distinct(.userIdentity).isEmpty {
             // A passkey that replaced the deleted one after the copy is lost.
             let users = try await store.read { connection in
                 try connection.all(
                     """
                     SELECT username FROM people WHERE password_hash IS NULL AND disabled_at IS NULL
                         AND NOT EXISTS (SELECT 1 FROM passkeys WHERE person_id = people.id AND is_security_key = 0)
+                        AND NOT EXISTS (SELECT 1 FROM user_identities WHERE person_id = people.id)
                     ORDER BY username
                     """
                 ) { try $0.text() }

@@ -1,5 +1,5 @@
 extension StoreSchema {
-    /// Users, sessions, passkeys and second factors.
+    /// Users, sessions, passkeys, second factors and identities.
     static let users = """
         CREATE TABLE people (
             number INTEGER NOT NULL PRIMARY KEY,
@@ -53,7 +53,7 @@ extension StoreSchema {
             id TEXT COLLATE BINARY NOT NULL,
             person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
             authenticated_at INTEGER NOT NULL,
-            -- The names of `AuthenticationMethod`, with spaces between them.
+            -- `AuthenticationMethods` as they are stored.
             methods TEXT COLLATE BINARY NOT NULL,
             last_seen_at INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,
@@ -125,6 +125,19 @@ extension StoreSchema {
             value TEXT NOT NULL,
             PRIMARY KEY (person_id, name)
         ) STRICT, WITHOUT ROWID;
+
+        -- The identities of users at other issuers, with which the users sign in.
+        CREATE TABLE user_identities (
+            issuer TEXT COLLATE BINARY NOT NULL,
+            subject TEXT COLLATE BINARY NOT NULL,
+            -- Names the identity in endings and pages, which do not have the subject.
+            id TEXT COLLATE BINARY NOT NULL UNIQUE,
+            person_id TEXT COLLATE BINARY NOT NULL REFERENCES people (id),
+            created_at INTEGER NOT NULL,
+            last_used_at INTEGER,
+            PRIMARY KEY (issuer, subject)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX user_identities_person ON user_identities (person_id);
         """
 
     /// Consents, grants, codes and refresh tokens.

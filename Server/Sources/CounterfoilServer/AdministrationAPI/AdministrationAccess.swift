@@ -129,7 +129,12 @@ struct AdministrationAccess: Sendable {
             throw BearerRefusal(
                 .insufficientScope, "the operation needs a token with the scope \(scope)", scope: Scope([scope]))
         }
-        let user: User? = if case .user(let facts) = standing.subject { facts.user } else { nil }
+        var user: User?
+        if case .user(let facts) = standing.subject {
+            user = facts.user
+            // The rights of a role need a sign-in here, whatever another issuer signs.
+            if facts.grant.methods.external != nil { user?.role = nil }
+        }
         guard user.flatMap({ settings.unacceptedTerms(of: $0) }) == nil else {
             throw ProblemError(
                 .forbidden, "terms-not-accepted",

@@ -53,7 +53,14 @@ struct AuthorizationEndpoint: Sendable {
         if step.showsPage { try pages.checkWebView(exchange) }
         switch step {
         case .signIn:
-            return .page(try pages.signIn(exchange))
+            guard let external = pages.external else { return .page(try pages.signIn(exchange)) }
+            guard !signedInForThis else {
+                // The page would sign the user in as before.
+                throw OAuthError(.loginRequired, "the user has not signed in as recently as the request demands")
+            }
+            let request = try await flow.shortRequest(of: exchange)
+            return .page(
+                try external.redirect(ExternalSignInQuestion(exchange, continuing: request), in: exchange.request))
         case .signUp:
             return .page(pages.signUp(exchange))
         case .stepUp(let session, let confirmation):

@@ -109,6 +109,30 @@ struct AuthorizationFlow: Sendable {
         return valid
     }
 
+    /// Returns the request of an exchange in a form that fits into a cookie: a long one is stored, as if it was pushed.
+    ///
+    /// Everyone can open any number of authorization requests, so the limits are those of clients that do not
+    /// authenticate.
+    func shortRequest(of exchange: AuthorizationExchange) async throws -> String {
+        guard exchange.pendingRequest.utf8.count > ExternalSignInQuestion.requestLimit,
+            exchange.authorization.target.parsed.pushed == nil
+        else { return exchange.pendingRequest }
+        let (uri, client) = (PushedRequestURI(random: random), exchange.client)
+        let pushed = PushedRequest(
+            digest: ArtefactDigest(of: uri), clientID: client.id, parameters: exchange.pendingRequest,
+            source: exchange.request.countedSource(settings.issuer)?.name, pushedAt: exchange.now,
+            expiresAt: settings.pageEnd(from: exchange.now))
+        switch try await store.addPushedRequest(pushed, within: PushedRequestLimits(ofClient: 5000, fromSource: 500)) {
+        case .added: return FormParameters(["client_id": client.id.rawValue, "request_uri": uri.rawValue]).encoded
+        case .clientDeleted: throw ApprovalError.clientDeleted
+        case .tooMany:
+            await auditor.refuse(
+                .throttled, because: .throttledClient, exchange.request, client: client.id,
+                detail: "long authorization requests", now: exchange.now)
+            throw OAuthError(.temporarilyUnavailable, "too many long authorization requests; try again later")
+        }
+    }
+
     /// Decides the next step; reads the remembered consent only if the step depends on it.
     func next(
         for exchange: AuthorizationExchange, session: LiveSession?, signedInForThis: Bool
@@ -126,7 +150,7 @@ struct AuthorizationFlow: Sendable {
         var means = InteractionPolicy.Means()
         let asked = AskedContexts(of: authorization.request, by: authorization.client)
         if let session, InteractionPolicy.weighsMeans(of: session, for: asked) {
-            means = try await InteractionPolicy.Means(of: session.user, in: store, settings)
+            means = try await InteractionPolicy.Means(of: session, in: store, settings)
         }
         var earlier: Consent?
         if let session, InteractionPolicy.weighsConsent(for: authorization) {

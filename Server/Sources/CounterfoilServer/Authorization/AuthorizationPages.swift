@@ -13,6 +13,8 @@ struct AuthorizationPages: Sendable {
     let random: RandomBytes
     let introductions: UnregisteredClientIntroductions
     let formats: ContentFormats
+    /// The way to the page of the owner that signs users in; nil for none.
+    let external: ExternalSignInRequests?
 
     /// The query parameter with the ticket that proves to the authorization endpoint that the user has just signed
     /// in.
@@ -195,6 +197,24 @@ extension SignInForm {
                 of: user, at: now, staysSignedIn: session.isPersistent, sessionSince: session.authenticatedAt)
             return .code(SecondStep(of: user, pending, accepting: try await secondFactors.keys(of: user)))
         }
+    }
+}
+
+extension ExternalSignInQuestion {
+    /// Creates the question for the user of an authorization request, which continues with a request.
+    init(_ exchange: AuthorizationExchange, continuing request: String) {
+        let asked = exchange.authorization.request
+        self.init(door: .authorization, request: request)
+        client = exchange.client.id
+        clientName = exchange.clientName
+        loginHint = asked.loginHint
+        prompt = [AuthorizationRequest.Prompt.login, .selectAccount].filter(asked.prompt.contains).map(\.rawValue)
+        maxAge = asked.maxAge
+        let minimum = AskedContexts(of: asked, by: exchange.client).minimum
+        if minimum > .password { contexts = AuthenticationContext.allCases.filter { $0 >= minimum }.map(\.urn) }
+        languages =
+            asked.uiLocales.map { $0.split(separator: " ").map(String.init) }
+            ?? [exchange.request.language.rawValue]
     }
 }
 

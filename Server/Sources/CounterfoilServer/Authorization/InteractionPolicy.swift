@@ -128,7 +128,11 @@ enum InteractionPolicy {
                 : prompt.contains(.create) ? .signUp : .signIn
         }
         let asked = AskedContexts(of: authorization.request, by: authorization.client)
-        if let step = stepUp(session, for: asked, means, forbidsPages: prompt.contains(.none)) { return step }
+        if let step = stepUp(
+            session, for: asked, means, forbidsPages: prompt.contains(.none), signedInForThis: signedInForThis)
+        {
+            return step
+        }
         if let terms {
             return prompt.contains(.none) ? .refuse(termsUnaccepted) : .acceptTerms(session, terms)
         }
@@ -162,13 +166,17 @@ enum InteractionPolicy {
     /// RFC 9470 §5, OpenID Connect Core §5.5.1.1: the user does only what is missing. A context that is required and
     /// not reached is an error, and gives no weaker token.
     private static func stepUp(
-        _ session: LiveSession, for asked: AskedContexts, _ means: Means, forbidsPages: Bool
+        _ session: LiveSession, for asked: AskedContexts, _ means: Means, forbidsPages: Bool, signedInForThis: Bool
     ) -> Step? {
         guard weighsMeans(of: session, for: asked) else { return nil }
         let isRequired = !asked.accept(session.methods)
         // A preferred context that the user cannot reach leaves the required one.
         let goals = isRequired ? [asked.minimum, asked.required] : [asked.minimum]
         guard let confirmation = goals.lazy.compactMap(means.confirmation(reaching:)).first else {
+            // The page of another issuer may be able to do more than it did.
+            if isRequired, session.methods.external != nil, !signedInForThis {
+                return forbidsPages ? .refuse(OAuthError(.loginRequired, "the user must sign in again")) : .signIn
+            }
             let missing = asked.required == .twoFactor ? "second factor" : "passkey"
             return isRequired ? .refuse(.unmet("the user has no \(missing) to sign in with")) : nil
         }
@@ -229,11 +237,18 @@ enum InteractionPolicy {
 }
 
 extension InteractionPolicy.Means {
-    /// Reads the means of a user.
-    init(of user: User, in store: any PasskeyStore & SecondFactorStore, _ settings: ServerSettings) async throws {
+    /// Reads the means of the user of a session.
+    init(
+        of session: LiveSession, in store: any PasskeyStore & SecondFactorStore, _ settings: ServerSettings
+    ) async throws {
+        let user = session.user
         if PasskeyCeremonies(settings.issuer) != nil { hasPasskey = try await !store.passkeys(of: user.id).isEmpty }
-        // Without a password, a code is no second factor.
-        if user.passwordHash != nil, case .active = try await store.secondFactor(of: user.id) { hasSecondFactor = true }
+        // Without a password in this session, a code is no second factor.
+        if user.passwordHash != nil, session.methods.external == nil,
+            case .active = try await store.secondFactor(of: user.id)
+        {
+            hasSecondFactor = true
+        }
     }
 }
 

@@ -95,7 +95,7 @@ struct DeviceFlow: Sendable {
         let client = exchange.access.client
         let demanded = client.policy.minimumAuthentication
         guard session.methods.context < demanded else { return nil }
-        let means = try await InteractionPolicy.Means(of: session.user, in: store, settings)
+        let means = try await InteractionPolicy.Means(of: session, in: store, settings)
         guard let confirmation = means.confirmation(reaching: demanded) else {
             throw ApprovalError.needsStrongerSignIn(client.displayName, reaching: demanded)
         }

@@ -51,6 +51,15 @@ package enum Problem: String, CaseIterable, Sendable {
     case signUpLinkOver = "sign-up-link-over"
     /// The link to create an account was opened in another browser than the one that asked for it.
     case signUpOtherBrowser = "sign-up-other-browser"
+    /// The page of the owner has signed no user in; placeholders `page`, and `url` of the sign-in page of this server.
+    case externalSignInRefused = "external-sign-in-refused"
+    /// The response of the page of the owner does not hold; placeholders `page`, and `url` of the sign-in page of this
+    /// server.
+    case externalSignInInvalid = "external-sign-in-invalid"
+    /// The sign-in at the page of the owner was begun in another browser or too long ago, or is complete.
+    case externalSignInOver = "external-sign-in-over"
+    /// The page of the owner has signed a user in who has no account; placeholder `page`.
+    case externalSignInUnknown = "external-sign-in-unknown"
     /// The user has already answered the page.
     case alreadyAnswered = "already-answered"
     /// The client was deleted while the page was open.
@@ -110,6 +119,10 @@ package enum Problem: String, CaseIterable, Sendable {
         case .linkExpired, .alreadySetUp: .setupLink
         case .recoveryLinkOver, .recoveryElsewhere: .userLink
         case .signUpLinkOver, .signUpOtherBrowser: .signUpLink
+        case .externalSignInRefused: .denied
+        case .externalSignInInvalid: .externalSignIn
+        case .externalSignInOver: .cookie
+        case .externalSignInUnknown: .unknownUser
         case .alreadyAnswered: .alreadyAnswered
         case .clientDeleted: .clientDeleted
         case .clientChanged: .clientChanged

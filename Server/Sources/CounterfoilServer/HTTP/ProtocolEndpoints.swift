@@ -8,7 +8,8 @@ extension Endpoint {
         home, liveness, readiness, processReadiness, metadata, keySet, authorization, signIn, consent, confirmation,
         pushedAuthorization, token, deviceAuthorization, device, deviceSignIn, deviceConsent, revocation,
         introspection, userInfo, logout,
-        logoutAnswer, registration, registeredClient, setup, recovery, signUp, terms, passkeyOffer, passwordChange,
+        logoutAnswer, registration, registeredClient, externalSignIn, setup, recovery, signUp, terms, passkeyOffer,
+        passwordChange,
         passkeyEndpoints,
         logo, callback,
         appleAssociation,
@@ -114,6 +115,10 @@ extension Endpoint {
 
     /// The page behind the one-time link with which the first owner creates an account.
     public static let setup = form("setup", "/setup", bodyLimit: 32 * 1024)
+
+    /// The endpoint that leads to the page of the owner, and to which that page sends the browser back.
+    public static let externalSignIn = form("externalSignIn", "/sign-in/external", bodyLimit: 32 * 1024)
+        .with { $0.keepsOpener = true }
 
     // The form of the next four can contain an authorization request, which an app can have opened in a popup.
 

@@ -21,8 +21,11 @@ extension AuthenticationMethods {
     /// A passkey is the possession of a key (`pop`), a touch (`user`), and the PIN or biometrics that unlock it, so it
     /// is multi-factor authentication (`mfa`) by itself. Whether the key is in hardware is not known without an
     /// attestation, so it is neither `hwk` nor `swk`. The same is true of a security key after the password.
+    ///
+    /// For a sign-in at another issuer, they are those that the issuer states.
     package var references: [String] {
-        (all.contains(.password) ? ["pwd"] : []) + (all.contains(.code) ? ["otp"] : [])
+        if let external { return external.references }
+        return (all.contains(.password) ? ["pwd"] : []) + (all.contains(.code) ? ["otp"] : [])
             + (all.contains(.passkey) ? ["pop", "user"] : all.contains(.securityKey) ? ["pop"] : [])
             + (context > .password ? ["mfa"] : [])
     }

@@ -75,6 +75,8 @@ public struct ServerSettings: Sendable, Hashable {
     /// With 0, browsers forget it.
     public var strictTransportAge = Self.standardStrictTransportAge
 
+    /// The page of the owner that signs users in; nil for none.
+    public var externalSignIn: ExternalSignIn?
     /// The persons who may create an account of their own.
     public var signUp = SignUpPolicy.closed
     /// The https URL of the terms of the service, without which ``termsVersion`` has no effect; nil for none.

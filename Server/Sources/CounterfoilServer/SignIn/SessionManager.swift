@@ -10,7 +10,12 @@ import HTTPTypes
 package struct LiveSession: Sendable {
     package let digest: ArtefactDigest
     let id: SessionIdentifier
+    /// The user; without a role if the user has signed in at another issuer.
+    ///
+    /// The rights of a role therefore need a sign-in here, whatever the other issuer signs.
     package let user: User
+    /// Whether the user has a role, which the session does not have because it began at another issuer.
+    package let lacksRole: Bool
     package let authenticatedAt: Date
     package let methods: AuthenticationMethods
     /// Whether the session cookie stays in the browser when the browser is closed.
@@ -19,7 +24,10 @@ package struct LiveSession: Sendable {
     fileprivate init(_ facts: SessionFacts) {
         digest = facts.session.digest
         id = facts.session.id
-        user = facts.user
+        var user = facts.user
+        lacksRole = user.role != nil && facts.session.methods.external != nil
+        if lacksRole { user.role = nil }
+        self.user = user
         authenticatedAt = facts.session.authenticatedAt
         methods = facts.session.methods
         isPersistent = facts.session.isPersistent
@@ -198,6 +206,8 @@ struct Cookies: Sendable {
     let browserName: String
     let earlierName: String
     let rememberedName: String
+    /// The name of the cookie of a sign-in at another issuer, without the identifier of the request at its end.
+    let externalName: String
     private let attributes: String
 
     init(issuer: Issuer) {
@@ -207,6 +217,7 @@ struct Cookies: Sendable {
         browserName = prefix + "counterfoil-browser" + suffix
         earlierName = prefix + "counterfoil-earlier" + suffix
         rememberedName = prefix + "counterfoil-remembered" + suffix
+        externalName = prefix + "counterfoil-external" + suffix + "-"
         attributes = "; Path=/; HttpOnly; SameSite=Lax" + (issuer.isSecure ? "; Secure" : "")
     }
 
@@ -235,6 +246,14 @@ struct Cookies: Sendable {
     func remembered(_ value: String, for age: Int) -> String {
         "\(rememberedName)=\(value); Max-Age=\(age)\(attributes)"
     }
+
+    /// The cookie of a sign-in at another issuer for `age` seconds; `value` is encrypted.
+    func external(_ id: String, _ value: String, for age: Int) -> String {
+        "\(externalName)\(id)=\(value); Max-Age=\(age)\(attributes)"
+    }
+
+    /// The expired cookie that deletes a sign-in at another issuer from the browser.
+    func noExternal(_ id: String) -> String { "\(externalName)\(id)=; Max-Age=0\(attributes)" }
 
     /// The cookie that binds forms to the browser before a sign-in, so that other sites cannot submit them.
     func browser(_ token: BrowserToken) -> String { "\(browserName)=\(token.exposed)\(attributes)" }
@@ -265,6 +284,7 @@ extension SignInProof {
         case .twoFactors(_, .key): [.password, .securityKey]
         case .continued(_, let methods): methods
         case .passkey: [.passkey]
+        case .identity(_, let external): AuthenticationMethods(external)
         }
     }
 }

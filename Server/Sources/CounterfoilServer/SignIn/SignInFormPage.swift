@@ -85,6 +85,7 @@ extension SignInForm {
             earlier: earlier.map { SignInPage.Earlier(name: $0.name, email: $0.email) },
             openInBrowserLink: content.openInBrowserLink,
             notice: content.notice,
+            external: external(content),
             recovery: offersRecovery && content.stepUp == nil ? recovery(from: content.pendingRequest) : nil,
             signUp: signUpOffer(content)
         )
@@ -103,6 +104,22 @@ extension SignInForm {
             default: endpoint.path + "?" + FormParameters(["to": pendingRequest]).encoded
             }
         return SignInPage.Recovery(action: settings.issuer.path + Endpoint.recovery.path, destination: destination)
+    }
+
+    /// Returns the link to the page of the owner that signs users in; nil if there is none.
+    private func external(_ content: Content) -> SignInPage.ExternalLink? {
+        guard let external = settings.externalSignIn, content.stepUp == nil else { return nil }
+        // The authorization endpoint validates the request, and leads to the page itself.
+        guard endpoint != .signIn else {
+            return SignInPage.ExternalLink(
+                name: external.label,
+                address: settings.issuer.path + Endpoint.authorization.path + "?" + content.pendingRequest)
+        }
+        let door: SignInDoor = endpoint == .deviceSignIn ? .device : .console
+        let query = FormParameters(["door": door.rawValue, "request": content.pendingRequest])
+        return SignInPage.ExternalLink(
+            name: external.label,
+            address: settings.issuer.path + Endpoint.externalSignIn.path + "?" + query.encoded)
     }
 
     /// Returns the button with which a person asks for an account; nil if the server does not offer that here.

@@ -39,8 +39,23 @@ package struct SignInPage: Sendable, Hashable {
     package var openInBrowserLink: OpenInBrowserLink?
     /// An explanation in one or two sentences for a user who does not expect this page.
     package var notice: String?
+    /// The link to the page of the owner that signs users in; nil if the owner has none.
+    package var external: ExternalLink?
     /// The way to the page for a user who has forgotten the password; nil if the server offers none.
     package var recovery: Recovery?
+
+    /// The link to the page of the owner that signs users in.
+    package struct ExternalLink: Sendable, Hashable {
+        /// The name of the page.
+        package var name: DisplayName
+        /// The path and query that lead there.
+        package var address: String
+
+        package init(name: DisplayName, address: String) {
+            self.name = name
+            self.address = address
+        }
+    }
 
     /// The form whose button leads to the page for a user who has forgotten the password.
     package struct Recovery: Sendable, Hashable {
@@ -111,8 +126,8 @@ package struct SignInPage: Sendable, Hashable {
         username: String = "", stayBox: StayBox? = nil, problem: String? = nil, isPasskeyWrong: Bool = false,
         retryAfterSeconds: Int? = nil,
         passkeys: Passkeys? = nil, confirming: DisplayName? = nil, earlier: Earlier? = nil,
-        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, recovery: Recovery? = nil,
-        signUp: SignUpOffer? = nil
+        openInBrowserLink: OpenInBrowserLink? = nil, notice: String? = nil, external: ExternalLink? = nil,
+        recovery: Recovery? = nil, signUp: SignUpOffer? = nil
     ) {
         self.clientName = clientName
         self.action = action
@@ -128,6 +143,7 @@ package struct SignInPage: Sendable, Hashable {
         self.earlier = earlier
         self.openInBrowserLink = openInBrowserLink
         self.notice = notice
+        self.external = external
         self.recovery = recovery
         self.signUp = signUp
     }
@@ -152,6 +168,8 @@ package enum SignInMessage: String, LocalizationKey {
     case formLost = "sign-in.form-lost"
     /// The user is signed in, but not recently enough for the page.
     case signInAgain = "sign-in.again"
+    /// The user has a role, and has signed in at another issuer.
+    case signInHere = "sign-in.here"
 }
 
 extension SignInPage: Page {

@@ -276,7 +276,8 @@ package struct UserAdministration: Sendable {
         let ways = WaysIn(hasPassword: user.passwordHash != nil && !isLost, passkeys: passkeys.count)
         guard ways.allows(.passkey) else { return .neededAsWayIn }
         let outcome = try await change(.passkeyRemoved, of: user) { events throws(StoreFault) in
-            try await store.removePasskey(digest, of: user.id, requiredRole: role, recording: events)
+            try await store.removePasskey(
+                digest, of: user.id, requiredRole: role, countingIdentitiesOf: [], recording: events)
         }
         if outcome == .notFound { try await check(actingOn: user.id) }
         return outcome

@@ -67,6 +67,27 @@ package struct UserPasskeyDocument: Encodable, Sendable {
     }
 }
 
+/// An identity at another issuer in the export of a user.
+package struct UserIdentityDocument: Encodable, Sendable {
+    private let issuer: String
+    private let subject: String
+    private let createdAt: String
+    private let lastUsedAt: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case issuer, subject
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+    }
+
+    package init(_ identity: UserIdentity) {
+        issuer = identity.subject.issuer
+        subject = identity.subject.subject
+        createdAt = Moment.text(identity.createdAt)
+        lastUsedAt = identity.lastUsedAt.map(Moment.text)
+    }
+}
+
 /// A second factor in the export of a user, without its secret.
 package struct UserSecondFactorDocument: Encodable, Sendable {
     private let createdAt: String?

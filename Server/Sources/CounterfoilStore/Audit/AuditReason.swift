@@ -90,6 +90,8 @@ extension AuditEvent {
         public static let usernameTaken = Reason(rawValue: "username_taken")
         /// The user declined the terms of the service.
         public static let terms = Reason(rawValue: "terms")
+        /// The response of the page of the owner that signs users in does not hold.
+        public static let externalSignIn = Reason(rawValue: "external_sign_in")
         /// The code was redeemed before.
         public static let codeReplay = Reason(rawValue: "code_replay")
         /// The `code_verifier` does not match (RFC 7636 §4.6).
@@ -107,7 +109,8 @@ extension AuditEvent {
                 .unknownClient, .clientDocument, .redirectURI, .pushedRequest, .clientType, .clientChanged,
                 .clientDeleted, .clientSuspended, .clientNotApproved, .webView, .notAdministrator, .registrationClosed,
                 .denied, .alreadyAnswered, .userCode,
-                .setupLink, .userLink, .signUpLink, .usernameTaken, .terms, .codeReplay, .codeVerifier, .refreshReuse,
+                .setupLink, .userLink, .signUpLink, .usernameTaken, .terms, .externalSignIn, .codeReplay, .codeVerifier,
+                .refreshReuse,
             ] + codes.map(Reason.init(_:))
 
         /// The error codes with which a request of a browser or a client is refused.

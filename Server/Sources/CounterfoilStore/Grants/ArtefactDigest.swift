@@ -74,6 +74,9 @@ public struct ArtefactDigest: Sendable, Hashable {
     /// Creates the digest of the challenge of a passkey, which counts once, from the form ticket that determines it.
     package init(ofChallenge ticket: String) { self.init(kind: "challenge", text: ticket) }
 
+    /// Creates the digest of the identifier of a request to another issuer, which is answered once.
+    package init(ofExternalSignIn id: String) { self.init(kind: "external sign-in", text: id) }
+
     /// Creates the digest of the secret in a link to an email address (``EmailVerification/digest``).
     package init(of secret: MailLinkSecret) { self.init(kind: "mail link", text: secret.exposed) }
 

@@ -51,6 +51,16 @@ extension AddPasskeyOutcome: CommitOutcome {
     public var isCommitted: Bool { self == .added }
 }
 
+extension AddIdentityOutcome: CommitOutcome {
+    /// Whether the identity was added.
+    public var isCommitted: Bool { self == .added }
+}
+
+extension AddIdentifiedUserOutcome: CommitOutcome {
+    /// Whether the account was created.
+    public var isCommitted: Bool { self == .added }
+}
+
 extension AddSecondFactorOutcome: CommitOutcome {
     /// Whether the second factor was added.
     public var isCommitted: Bool { self == .added }
@@ -126,6 +136,11 @@ extension ProvisionUserOutcome: CommitOutcome {
 extension RefuseHostOutcome: CommitOutcome {
     /// Whether the policy refuses the host by this commit.
     public var isCommitted: Bool { self == .refused }
+}
+
+extension RemoveIdentityOutcome: CommitOutcome {
+    /// Whether the identity was deleted.
+    public var isCommitted: Bool { self == .removed }
 }
 
 extension RemovePasskeyOutcome: CommitOutcome {

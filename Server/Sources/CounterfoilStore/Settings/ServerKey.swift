@@ -72,6 +72,9 @@ public struct ServerKey: Sendable {
     /// The keys that encrypt the hidden field of a sign-in that waits for the second factor.
     package var pendingSignIns: DerivedKeys { derived("counterfoil pending sign-ins") }
 
+    /// The keys that encrypt the cookie of a sign-in at another issuer.
+    package var externalSignIns: DerivedKeys { derived("counterfoil external sign-ins") }
+
     /// The keys that encrypt the cookie of a browser that is remembered for a second factor.
     package var rememberedBrowsers: DerivedKeys { derived("counterfoil remembered browsers") }
 

@@ -127,7 +127,7 @@ public enum AddPasskeyOutcome: Sendable, Hashable {
     case userNotActive
 }
 
-/// The outcome of ``PasskeyStore/removePasskey(_:of:requiredRole:recording:)``.
+/// The outcome of ``PasskeyStore/removePasskey(_:of:requiredRole:countingIdentitiesOf:recording:)``.
 public enum RemovePasskeyOutcome: Sendable, Hashable {
     /// The user can no longer sign in with the passkey.
     case removed
@@ -165,10 +165,11 @@ public protocol PasskeyStore: Sendable {
     ///   - digest: The digest of the credential ID.
     ///   - user: The user.
     ///   - requiredRole: The role that the user must have; nil for any.
+    ///   - issuers: The issuers whose identities are ways in.
     ///   - events: The events that describe the commit, which the store appends with it.
     func removePasskey(
         _ digest: ArtefactDigest, of user: UserIdentifier, requiredRole: UserQuery.Role?,
-        recording events: [AuditEvent]
+        countingIdentitiesOf issuers: Set<String>, recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome
     /// Deletes all passkeys of a user, also if no way in is left; returns false if none was deleted.
     ///
@@ -184,8 +185,10 @@ public protocol PasskeyStore: Sendable {
 extension PasskeyStore {
     /// Deletes a passkey of a user with any role, unless it is the last way in.
     package func removePasskey(
-        _ digest: ArtefactDigest, of user: UserIdentifier, recording events: [AuditEvent]
+        _ digest: ArtefactDigest, of user: UserIdentifier, countingIdentitiesOf issuers: Set<String> = [],
+        recording events: [AuditEvent]
     ) async throws(StoreFault) -> RemovePasskeyOutcome {
-        try await removePasskey(digest, of: user, requiredRole: nil, recording: events)
+        try await removePasskey(
+            digest, of: user, requiredRole: nil, countingIdentitiesOf: issuers, recording: events)
     }
 }

@@ -135,6 +135,8 @@ public enum SignInProof: Sendable, Hashable {
     case continued(PasswordHash?, AuthenticationMethods)
     /// A passkey.
     case passkey(PasskeyUse)
+    /// An identity at another issuer, which has signed the user in.
+    case identity(UserIdentityIdentifier, ExternalAuthentication)
 }
 
 /// The outcome of ``SessionStore/beginSession(_:proving:replacing:recording:)``.
@@ -143,8 +145,8 @@ public enum BeginSessionOutcome: Sendable, Hashable {
     case begun(SessionIdentifier)
     /// The user does not exist or is disabled; nothing was written.
     case userNotActive
-    /// The password was changed, the passkey deleted, or the code used, after the server had verified it, or the user
-    /// got a second factor; nothing was written.
+    /// The password was changed, the passkey or the identity deleted, or the code used, after the server had verified
+    /// it, or the user got a second factor; nothing was written.
     case proofOutdated
     /// The challenge of the passkey has begun a session before; nothing was written.
     case challengeUsed
@@ -165,9 +167,9 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey until it is deleted. A session that continues without a
+    /// A password holds while its hash is stored, and a passkey or an identity until it is deleted. A session that continues without a
     /// password holds while none is stored. A password alone holds while the user has no second factor. A password that
-    /// the user must change (``User/mustChangePassword``) does not hold. The use of a passkey or of a second factor is
+    /// the user must change (``User/mustChangePassword``) does not hold. The use of a passkey, an identity or a second factor is
     /// recorded, and the challenge of a passkey or a security key begins no other session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new

@@ -171,7 +171,7 @@ public enum AddUserOutcome: Sendable, Hashable {
     case ownerExists
 }
 
-/// The outcome of ``UserStore/changePassword(of:from:to:keeping:at:recording:)``.
+/// The outcome of ``UserStore/changePassword(of:from:to:keeping:countingIdentitiesOf:at:recording:)``.
 public enum ChangePasswordOutcome: Sendable, Hashable {
     /// The password was changed, added or removed.
     ///
@@ -303,6 +303,7 @@ public protocol UserStore: Sendable {
     ///   - former: The hash of the former password; nil if the user has none.
     ///   - new: The hash of the new password; nil to remove the password.
     ///   - session: The digest of the session to keep; nil to end all sessions.
+    ///   - issuers: The issuers whose identities are ways in, which allow the removal of the password.
     ///   - time: The time of the change.
     ///   - events: The events that describe the commit, which the store appends with it.
     func changePassword(
@@ -310,6 +311,7 @@ public protocol UserStore: Sendable {
         from former: PasswordHash?,
         to new: PasswordHash?,
         keeping session: ArtefactDigest?,
+        countingIdentitiesOf issuers: Set<String>,
         at time: Date,
         recording events: [AuditEvent]
     ) async throws(StoreFault) -> ChangePasswordOutcome
@@ -354,6 +356,15 @@ public protocol UserStore: Sendable {
 }
 
 extension UserStore {
+    /// Changes, adds or removes a password, where no identity at another issuer is a way in.
+    package func changePassword(
+        of user: UserIdentifier, from former: PasswordHash?, to new: PasswordHash?, keeping session: ArtefactDigest?,
+        at time: Date, recording events: [AuditEvent]
+    ) async throws(StoreFault) -> ChangePasswordOutcome {
+        try await changePassword(
+            of: user, from: former, to: new, keeping: session, countingIdentitiesOf: [], at: time, recording: events)
+    }
+
     /// Disables a user with any role, unless no other owner could sign in.
     @discardableResult
     package func disableUser(

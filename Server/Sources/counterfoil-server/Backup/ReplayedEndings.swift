@@ -18,7 +18,10 @@ struct ReplayedEndings: Sendable {
         report.withoutPassword.map { ($0, "the password had been changed or removed, so the account has none now") }
             + report.withoutSecondFactor.map {
                 ($0, "the second factor had been set up or replaced, so it is missing now")
-            } + report.withoutWayIn.map { ($0, "the account has neither a password nor a passkey now") }
+            }
+            + report.withoutWayIn.map {
+                ($0, "the account has no password, no passkey and no identity elsewhere now")
+            }
             + report.disabled.map { ($0, "the account had been disabled, and is so again") }
             + report.demoted.map { ($0, "the role had been changed, and is withdrawn") }
             + report.withoutAttributes.map { ($0, "groups or attributes had been changed, and are missing now") }

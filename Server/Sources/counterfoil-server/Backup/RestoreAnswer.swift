@@ -94,8 +94,8 @@ extension RestoreReport {
                 + "Remove it with \"user reset-second-factor\":")
         list(
             withoutWayIn,
-            "Passkeys were deleted after the copy, and these users have neither a password nor a passkey now. Set a password "
-                + "with \"user password\":")
+            "Passkeys or identities were deleted after the copy, and these users have no password, no passkey and no "
+                + "identity elsewhere now. Set a password with \"user password\":")
         list(disabled, "These users were disabled after the copy:")
         list(
             demoted,

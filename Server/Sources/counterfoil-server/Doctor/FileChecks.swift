@@ -94,7 +94,7 @@ extension ServerFindings {
     /// Judges the permissions of files that the settings name.
     mutating func judgePermissions(of files: [(file: RecordedSettings.File, state: FileState)]) {
         guard !files.isEmpty else { return }
-        // Every user may read the settings, which contain no secret. A group may read the keys for TLS.
+        // Every user may read the settings and public keys. A group may read the keys for TLS.
         let open = files.filter { file, state in state.mode & file.forbidden & 0o055 != 0 }
         if !open.isEmpty {
             let paths = open.map { $0.state.path }
@@ -188,7 +188,7 @@ extension RecordedSettings.File {
         switch self {
         case .endingsJournal, .serverKey: 0o077
         case .tlsKey, .externalAccountKey, .mailCredentials: 0o027
-        case .settings: 0o022
+        case .settings, .externalSignInKeys: 0o022
         }
     }
 
@@ -197,7 +197,7 @@ extension RecordedSettings.File {
         switch self {
         case .endingsJournal, .serverKey: "600"
         case .tlsKey, .externalAccountKey, .mailCredentials: "o-rwx"
-        case .settings: "go-w"
+        case .settings, .externalSignInKeys: "go-w"
         }
     }
 }

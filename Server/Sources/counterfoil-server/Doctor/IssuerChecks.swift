@@ -143,6 +143,29 @@ extension ServerFindings {
         }
     }
 
+    /// Checks that the page of the owner that signs users in answers, and compares its clock with that of this machine.
+    mutating func checkSignInPage(_ page: String, trusting authorities: OutboundAuthorities) async {
+        let date: Date?
+        do { date = try await IssuerProbe.time(of: page, trusting: authorities) } catch {
+            // Browsers may reach what this machine does not.
+            return advise(
+                "sign-in-page", "the page of external-sign-in does not answer: \(error)",
+                mend: "if browsers do not reach it either, users can only sign in with a password or a passkey")
+        }
+        judgeSignInPage(page, differingBy: date.map { $0.timeIntervalSince(Date()) })
+    }
+
+    /// Judges the clock of the page of the owner; nil if its response has no time.
+    mutating func judgeSignInPage(_ page: String, differingBy difference: TimeInterval?) {
+        guard let difference, abs(difference) > Self.clockFault else {
+            return sound("sign-in-page", "the page of external-sign-in answers: \(page)")
+        }
+        fault(
+            "sign-in-page-clock",
+            "the clocks of this machine and of the page of external-sign-in differ by \(Self.seconds(difference))",
+            mend: "synchronize both clocks by NTP: this server refuses responses of the future")
+    }
+
     /// Compares the clock of this machine with the time of a web server.
     ///
     /// - Parameter url: The URL of the server; nil if none is named.

@@ -122,6 +122,7 @@ extension ServerFindings {
         await checkIssuer(
             recorded.issuer, keys: keys.map(\.id.rawValue), metadata: expected, recordedOn: host, isServed: isServed,
             serverKey: installation.serverKey, trusting: authorities)
+        if let page = recorded.externalSignIn { await checkSignInPage(page, trusting: authorities) }
     }
 
     private mutating func judgeStoreClock(differingBy difference: TimeInterval) {

@@ -23,6 +23,7 @@ struct RecordedSettings: Sendable, Hashable {
         case idTokenLifetime = "id-token-lifetime"
         case refreshIdleLifetime = "refresh-idle-lifetime"
         case signUp = "sign-up"
+        case externalSignIn = "external-sign-in"
         case serverKeys = "server-keys"
         case mailSender = "mail-sender"
         case previousIssuer = "former-issuer"
@@ -35,6 +36,7 @@ struct RecordedSettings: Sendable, Hashable {
         case settings = "settings-file"
         case tlsKey = "tls-key"
         case externalAccountKey = "acme-eab-key-file"
+        case externalSignInKeys = "external-sign-in-keys"
         case mailCredentials = "mail-credentials-file"
         case serverKey = "server-key-file"
     }
@@ -105,6 +107,7 @@ struct RecordedSettings: Sendable, Hashable {
             .idTokenLifetime: "\(settings.idTokenLifetime)",
             .refreshIdleLifetime: "\(settings.refreshTokenIdleLifetime)",
             .signUp: settings.signUp.rawValue,
+            .externalSignIn: settings.externalSignIn?.page.rawValue ?? "",
             .mailSender: sendsMail ? "yes" : "no",
         ]
         paths = Dictionary(uniqueKeysWithValues: File.allCases.map { ($0, files[$0] ?? "") })
@@ -165,6 +168,9 @@ struct RecordedSettings: Sendable, Hashable {
 
     /// The setting ``ServerSettings/signUp``; nil if it is not noted.
     var signUp: SignUpPolicy? { texts[.signUp].flatMap(SignUpPolicy.init(rawValue:)) }
+
+    /// The URL of the page of the owner that signs users in; nil if there is none, or if it is not noted.
+    var externalSignIn: String? { texts[.externalSignIn].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Whether mail is set up; nil if it is not noted.
     var sendsMail: Bool? { texts[.mailSender].map { $0 == "yes" } }

@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
     @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
     @OptionGroup(title: SignUpOptions.title) var signUp: SignUpOptions
+    @OptionGroup(title: ExternalSignInOptions.title) var externalSignIn: ExternalSignInOptions
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
@@ -88,6 +89,7 @@ struct ServeCommand: AsyncParsableCommand {
         options.limits = limits
         options.signIn = signIn
         options.signUp = signUp
+        options.externalSignIn = externalSignIn
         options.tls = tls
         options.acme = acme
         options.network = network
@@ -116,7 +118,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func run(
         _ configuration: ServeConfiguration, log: LogFormat.LoggerSettings, reloading reload: SettingsReload
     ) async throws {
-        let settings = configuration.settings
+        let settings = try configuration.settingsWithKeys()
         let outbound = try configuration.outboundRules()
         let traces = try TraceExport(logger: log.logger)
         let storeLocation = try configuration.values.storeLocation.limited(

@@ -31,6 +31,7 @@ struct ServeConfiguration: Sendable {
             try checkOrders()
             try checkMail()
             try checkSignUp()
+            try checkExternalSignIn()
             try checkLifetimes()
         } catch { throw texts.failure(error.message) }
         _ = try values.storeLocation
@@ -61,6 +62,7 @@ struct ServeConfiguration: Sendable {
             .endingsJournal: self[Settings.endingsJournal], .settings: values.texts.path,
             .tlsKey: self[Settings.tlsKey],
             .externalAccountKey: self[Settings.acmeKeyFile],
+            .externalSignInKeys: self[Settings.externalSignInKeys],
             .mailCredentials: self[Settings.mailCredentialsFile], .serverKey: self[Settings.serverKeyFile],
         ]
         return paths.compactMapValues { $0 }.mapValues { URL(fileURLWithPath: $0).standardizedFileURL.path }

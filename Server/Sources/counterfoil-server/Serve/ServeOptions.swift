@@ -11,6 +11,7 @@ struct ServeOptions: ParsableArguments {
     @OptionGroup(title: LimitOptions.title) var limits: LimitOptions
     @OptionGroup(title: SignInLimitOptions.title) var signIn: SignInLimitOptions
     @OptionGroup(title: SignUpOptions.title) var signUp: SignUpOptions
+    @OptionGroup(title: ExternalSignInOptions.title) var externalSignIn: ExternalSignInOptions
     @OptionGroup(title: TLSOptions.title) var tls: TLSOptions
     @OptionGroup(title: ACMEOptions.title) var acme: ACMEOptions
     @OptionGroup(title: NetworkOptions.title) var network: NetworkOptions
@@ -21,8 +22,8 @@ struct ServeOptions: ParsableArguments {
     /// The groups of settings, in the order of the help.
     static let groups: [SettingSection<Self>] = [
         .init(\.location), .init(\.service), .init(\.listening), .init(\.registration), .init(\.requirements),
-        .init(\.lifetimes), .init(\.limits), .init(\.signIn), .init(\.signUp), .init(\.tls), .init(\.acme),
-        .init(\.network), .init(\.mail), .init(\.monitoring), .init(\.endings),
+        .init(\.lifetimes), .init(\.limits), .init(\.signIn), .init(\.signUp), .init(\.externalSignIn), .init(\.tls),
+        .init(\.acme), .init(\.network), .init(\.mail), .init(\.monitoring), .init(\.endings),
     ]
 
     /// The texts of the options in the command line, by the names of the settings.

@@ -34,7 +34,8 @@ struct ConfigCheck: AsyncParsableCommand {
 }
 
 extension ServeConfiguration {
-    /// Reads the files for TLS, for the orders of a certificate, for outbound requests and for email.
+    /// Reads the files for TLS, for the orders of a certificate, for outbound requests, for email and for the sign-in at a
+    /// page of the owner.
     ///
     /// - Returns: The certificate.
     func loadFiles() async throws -> ServerCertificate? {
@@ -42,6 +43,7 @@ extension ServeConfiguration {
         _ = try orders()
         _ = try outboundRules()
         _ = try mail()
+        _ = try settingsWithKeys()
         return certificate
     }
 

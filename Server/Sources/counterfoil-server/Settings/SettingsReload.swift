@@ -95,7 +95,7 @@ struct LiveParts: Sendable {
     /// Everything that can fail comes first, so that an error changes nothing.
     func apply(_ reading: SettingsReload.Reading) async throws {
         let configuration = reading.configuration
-        let settings = configuration.settings.keepingOrigins(of: server.settings)
+        let settings = try configuration.settingsWithKeys().keepingOrigins(of: server.settings)
         let limits = ConnectionLimits(total: configuration[Settings.connections])
         let isLimited = reading.changed.contains("connections")
         let connectionLimits =
@@ -112,6 +112,7 @@ struct LiveParts: Sendable {
         }
         var files = recorded.value.files
         if let (used, _, _) = replacement { files[.tlsKey] = used.keyPath }
+        files[.externalSignInKeys] = configuration.files[.externalSignInKeys]
         let newlyRecorded = RecordedSettings(
             settings, connections: limits.total, sendsMail: recorded.value.sendsMail == true, files: files)
         if newlyRecorded != recorded.value {

@@ -16,6 +16,7 @@ struct MoveTests {
     private static func fill(_ store: any AuthorizationServerStore) async throws -> World {
         let world = try await World(in: store)
         _ = try await world.approve(world.grant())
+        _ = try await store.addIdentity(try UserIdentityContractTests.identity("1", of: world.user), recording: [])
         let gone = try await world.adding("bob")
         _ = try await gone.approve(gone.grant())
         _ = try await gone.beginRemoval()
@@ -43,6 +44,7 @@ struct MoveTests {
             "\(String(describing: try await world.store.consent(of: world.user.id, to: world.client.id)))")
         contents.append("\(try await store.grants(of: world.user.id, after: nil, limit: 100))")
         contents.append("\(try await store.sessions(of: world.user.id))")
+        contents.append("\(try await store.identities(of: world.user.id))")
         contents.append("\(try await store.clientSecrets(of: world.client.id))")
         contents.append("\(try await store.auditLog(after: nil, limit: 5000))")
         contents.append("\(try await store.sealedAudit(after: 0, limit: 5000)) \(try await store.auditChainEnds())")

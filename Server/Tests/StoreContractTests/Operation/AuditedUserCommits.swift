@@ -69,6 +69,24 @@ extension AuditedCommitContractTests {
                 ).isCommitted
             }
         },
+        Step("add a user with an identity") { world async throws in
+            let user = try User.named("bob")
+            let identity = try UserIdentityContractTests.identity("1", of: user)
+            return { try await world.store.addUser(user, with: identity, recording: $0).isCommitted }
+        },
+        Step("add an identity") { world async throws in
+            let identity = try UserIdentityContractTests.identity("1", of: world.user)
+            return { try await world.store.addIdentity(identity, recording: $0).isCommitted }
+        },
+        Step("remove an identity") { world async throws in
+            let identity = try UserIdentityContractTests.identity("1", of: world.user)
+            #expect(try await world.store.addIdentity(identity, recording: []) == .added)
+            return { events in
+                try await world.store.removeIdentity(
+                    identity.id, of: world.user.id, countingIdentitiesOf: [], recording: events
+                ).isCommitted
+            }
+        },
         Step("change a password") { world async throws in
             { events in
                 try await world.store.changePassword(

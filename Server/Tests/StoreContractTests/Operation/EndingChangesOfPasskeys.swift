@@ -8,8 +8,24 @@ import Foundation
 import Testing
 
 extension EndingChange {
-    /// Changes of passkeys and second factors.
+    /// Changes of passkeys, identities and second factors.
     static let passkeys = [
+        EndingChange("a removed identity", [.userIdentity]) { world async throws in
+            let identities = try ["1", "2"].map { try UserIdentityContractTests.identity($0, of: world.user) }
+            return Steps(
+                prepare: { world async throws in
+                    for identity in identities {
+                        #expect(try await world.store.addIdentity(identity, recording: []) == .added)
+                    }
+                },
+                end: { world async throws in
+                    let outcome = try await world.store.removeIdentity(
+                        identities[0].id, of: world.user.id, countingIdentitiesOf: [], recording: [])
+                    #expect(outcome == .removed)
+                },
+                isValid: { try await $0.store.identity(identities[0].subject) != nil },
+                isLeft: { try await $0.store.identities(of: $0.user.id) == [identities[1]] })
+        },
         EndingChange("a deleted passkey", [.passkey]) { world async throws in
             @Sendable func passkey(_ number: UInt8) -> Passkey { .example(number, of: world.user) }
             return Steps(

@@ -80,6 +80,8 @@ package struct UserExportPages: Sendable {
         page.passkeys = try await store.passkeys(of: id).map(UserPasskeyDocument.init)
         page.secondFactor = UserSecondFactorDocument(
             try await store.secondFactor(of: id), securityKeys: try await store.securityKeys(of: id))
+        let identities = try await store.identities(of: id).map(UserIdentityDocument.init)
+        if !identities.isEmpty { page.identities = identities }
         page.clients = try await store.clients(of: id).map { ClientRecord($0) }
         let managed = try await store.clientIdentifiers(managedBy: id).map(\.rawValue)
         if !managed.isEmpty { page.managedClients = managed }
@@ -118,7 +120,7 @@ package struct UserExportPage: AdministrationDocument {
     typealias Member = CodingKeys
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-        case account, attributes, sessions, passkeys, clients, grants, consents, unreadable, next
+        case account, attributes, sessions, passkeys, identities, clients, grants, consents, unreadable, next
         case exportedAt = "exported_at"
         case secondFactor = "second_factor"
         case managedClients = "managed_clients"
@@ -131,6 +133,7 @@ package struct UserExportPage: AdministrationDocument {
     fileprivate(set) var sessions: [UserSessionDocument]?
     fileprivate(set) var passkeys: [UserPasskeyDocument]?
     fileprivate(set) var secondFactor: UserSecondFactorDocument?
+    fileprivate(set) var identities: [UserIdentityDocument]?
     fileprivate(set) var clients: [ClientRecord]?
     fileprivate(set) var managedClients: [String]?
     fileprivate(set) var grants: [UserGrantDocument]?
