@@ -19,7 +19,7 @@ COMPLETIONS = {
 }
 #: The shared libraries that a program opens itself, if they are there.
 OPENED = {
-    SERVER: ("libcurl.so.4", "libpsl.so.5", "libqrencode.so.4", "libzxcvbn.so.0"),
+    SERVER: ("libcrypt.so.1", "libcurl.so.4", "libpsl.so.5", "libqrencode.so.4", "libzxcvbn.so.0"),
     CLIENT: ("libqrencode.so.4",),
 }
 #: What strip removes from a program of a Debian package, too.

@@ -20,13 +20,19 @@ struct Records {
         "Newsletter", "Field Service Management", "Timesheets", "Analytics", "Bike",
     ]
 
+    /// The number of users of a commit.
+    private static let block = 500
+
     private let store: any AuthorizationServerStore
     private let now = Date()
 
     init(_ store: any AuthorizationServerStore) { self.store = store }
 
     func add(users: Int, clients: Int) async throws {
-        try await Fill.each(0..<users) { try await add(user: $0) }
+        let blocks = (users + Self.block - 1) / Self.block
+        try await Fill.each(0..<blocks) { number in
+            try await add(users: number * Self.block..<min((number + 1) * Self.block, users))
+        }
         try await Fill.each(0..<clients) { try await add(client: $0) }
     }
 
@@ -38,7 +44,13 @@ struct Records {
         return items[Int(one * other * Double(items.count))]
     }
 
-    private func add(user number: Int) async throws {
+    private func add(users numbers: Range<Int>) async throws {
+        let users = try numbers.map { ImportedUser(try user($0), keepsIdentifier: false) }
+        let outcomes = try await store.importUsers(users) { _ in [] }
+        guard outcomes.allSatisfy({ $0 == .added }) else { throw Failure("the users are there already") }
+    }
+
+    private func user(_ number: Int) throws -> User {
         let (given, family) = (Self.item(Self.givenNames, number), Self.item(Self.familyNames, number &* 31 &+ 7))
         let plain = "\(given).\(family)".lowercased().folding(options: .diacriticInsensitive, locale: nil)
             .filter { $0.isASCII && ($0.isLetter || $0 == ".") }
@@ -49,7 +61,7 @@ struct Records {
             displayName: "\(given) \(family)", passwordHash: Fill.passwordHash,
             createdAt: now.addingTimeInterval(-60 * Double(number % 500_000)))
         if number % 50 == 0 { user.disabledAt = now }
-        guard try await store.addUser(user, recording: []) == .added else { throw Failure("\(name) is there already") }
+        return user
     }
 
     private func add(client number: Int) async throws {

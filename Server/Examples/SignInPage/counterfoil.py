@@ -24,7 +24,7 @@ def sign_in():
     if jwt.get_unverified_header(text).get("typ") != "sign-in-request+jwt":
         abort(400)
     now = int(time.time())
-    earliest = asked["iat"] if "login" in asked.get("prompt", "") else now - asked.get("max_age", now)
+    earliest = asked["iat"] - (0 if "login" in asked.get("prompt", "") else asked.get("max_age", now))
     user = session.get("user")
     if user is None or session["since"] < earliest:
         return redirect(url_for("login", next=request.full_path))

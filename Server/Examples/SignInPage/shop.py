@@ -21,7 +21,7 @@ from jwt.algorithms import ECAlgorithm
 # A real product has its users and their password hashes in its database.
 USERS = {
     "ada": {"id": "customer-1", "name": "Ada Lovelace", "email": "ada@shop.example"},
-    "grace": {"id": "per_customer-2", "name": "Grace Hopper", "email": "grace@shop.example"},
+    "grace": {"id": "customer-2", "name": "Grace Hopper", "email": "grace@shop.example"},
 }
 FORM = """<!doctype html><html lang="en"><title>Shop</title><h1>Sign in to the shop</h1>
 <form method="post"><p><label>User name <input name="username" autocomplete="username" required></label>

@@ -36,8 +36,9 @@ private func form(_ request: String, _ problem: String = "") -> Response {
     let html = """
         <!doctype html><html lang="en"><title>Shop</title><h1>Sign in to the shop</h1><p>\(problem)</p>
         <form method="post"><input type="hidden" name="request" value="\(request)">
-        <p><label>User name <input name="username" required></label>
-        <p><label>Password <input name="password" type="password" required></label> <button>Sign in</button></form>
+        <p><label>User name <input name="username" autocomplete="username" required></label>
+        <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+        <button>Sign in</button></form>
         """
     return Response(
         status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],

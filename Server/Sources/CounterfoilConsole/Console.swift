@@ -223,9 +223,9 @@ struct Console: Sendable {
 
     /// Returns whether the user signed in recently enough for a page.
     ///
-    /// The page of the password asks for the current one. A user who has none signs in again instead. A user with a role
-    /// who has signed in at another issuer signs in here: with a way in that the session added, that issuer could reach
-    /// the rights of the role.
+    /// The page of the password asks for the current one. A user who has none signs in again instead. A user with a
+    /// role who has signed in at another issuer signs in here: with a way in that the session added, that issuer could
+    /// reach the rights of the role.
     func isRecentEnough(_ session: LiveSession, for endpoint: Endpoint, now: Date) -> Bool {
         guard !session.lacksRole || endpoint == .signOut else { return false }
         let isNeeded =

@@ -234,7 +234,10 @@ extension StoreQuery {
 extension SQLConnection {
     /// Returns the reason for which no new client can have the identifier or the scopes of a client; nil if it can.
     func refusal(ofNew client: RegisteredClient) throws -> AddClientOutcome? {
-        let isTaken = try answers("SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?)", client.id.rawValue)
+        // RFC 9700 §4.15: an imported user can have an identifier that an administrator chooses for a client.
+        let isTaken = try answers(
+            "SELECT EXISTS (SELECT 1 FROM clients WHERE id = ?1) OR EXISTS (SELECT 1 FROM people WHERE id = ?1)",
+            client.id.rawValue)
         guard isTaken == [false] else { return .identifierTaken }
         guard try !isBeingRemoved(client.id) else { return .identifierBeingFreed }
         let unknown = try unknownScopes(in: client.scope.union(client.optionalScope))

@@ -19,8 +19,8 @@ extension SQLStore {
         }
     }
 
-    /// Begins a session for a user, if the password, the second factor, the passkey or the identity that was verified still
-    /// holds.
+    /// Begins a session for a user, if the password, the second factor, the passkey or the identity that was verified
+    /// still holds.
     ///
     /// In the same transaction it ends the former session of the browser, and the least recently seen sessions of the
     /// user beyond `Session.limitPerUser`. If the former session belongs to the same user, the new session has the

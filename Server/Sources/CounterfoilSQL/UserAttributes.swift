@@ -24,20 +24,13 @@ extension SQLStore {
                 try database.send(
                     "DELETE FROM user_groups WHERE person_id = ? AND name = ?", user.rawValue, group.rawValue)
             }
-            for group in attributes.groups.subtracting(stored.groups) {
-                try database.send(
-                    "INSERT INTO user_groups (person_id, name) VALUES (?, ?)", user.rawValue, group.rawValue)
-            }
+            for group in attributes.groups.subtracting(stored.groups) { try database.insert(group, of: user) }
             for name in stored.values.keys where attributes.values[name] == nil {
                 try database.send(
                     "DELETE FROM user_attributes WHERE person_id = ? AND name = ?", user.rawValue, name.rawValue)
             }
             for (name, value) in attributes.values where stored.values[name] != value {
-                try database.send(
-                    """
-                    INSERT INTO user_attributes (person_id, name, value) VALUES (?, ?, ?)
-                    ON CONFLICT (person_id, name) DO UPDATE SET value = excluded.value
-                    """, user.rawValue, name.rawValue, value.json)
+                try database.set(name, to: value, of: user)
             }
             try database.send("UPDATE people SET changed_at = ?2 WHERE id = ?1", user.rawValue, time.microseconds)
             return .updated
@@ -58,6 +51,18 @@ extension StoreQuery {
 }
 
 extension SQLConnection {
+    func insert(_ group: GroupName, of user: UserIdentifier) throws {
+        try send("INSERT INTO user_groups (person_id, name) VALUES (?, ?)", user.rawValue, group.rawValue)
+    }
+
+    func set(_ name: ClaimName, to value: AttributeValue, of user: UserIdentifier) throws {
+        try send(
+            """
+            INSERT INTO user_attributes (person_id, name, value) VALUES (?, ?, ?)
+            ON CONFLICT (person_id, name) DO UPDATE SET value = excluded.value
+            """, user.rawValue, name.rawValue, value.json)
+    }
+
     fileprivate func attributes(of user: UserIdentifier) throws -> UserAttributes {
         let groups = try all(StoreQuery.groups, user.rawValue) { columns in
             columns.record = "group of a user"

@@ -52,8 +52,9 @@ extension SQLStore {
             guard try !database.isKnown(identity.subject) else { return .identityExists }
             let isTaken = try database.answers(
                 """
-                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1) OR EXISTS (
-                    SELECT 1 FROM removed_people WHERE id = ?1)
+                SELECT EXISTS (SELECT 1 FROM people WHERE id = ?1)
+                    OR EXISTS (SELECT 1 FROM removed_people WHERE id = ?1)
+                    OR EXISTS (SELECT 1 FROM clients WHERE id = ?1)
                 """, user.id.rawValue)
             guard isTaken == [false] else { return .identifierTaken }
             switch try database.add(user, asFirstOwner: false) {
@@ -87,13 +88,13 @@ extension SQLStore {
 }
 
 extension SQLConnection {
-    fileprivate func isKnown(_ subject: ExternalSubject) throws -> Bool {
+    func isKnown(_ subject: ExternalSubject) throws -> Bool {
         try answers(
             "SELECT EXISTS (SELECT 1 FROM user_identities WHERE issuer = ? AND subject = ?)", subject.issuer,
             subject.subject) == [true]
     }
 
-    fileprivate func insert(_ identity: UserIdentity) throws {
+    func insert(_ identity: UserIdentity) throws {
         try send(
             """
             INSERT INTO user_identities (issuer, subject, id, person_id, created_at, last_used_at)

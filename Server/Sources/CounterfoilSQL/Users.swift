@@ -278,6 +278,15 @@ extension SQLConnection {
         if asFirstOwner, taken[0] { return .ownerExists }
         if taken[1] { return .usernameTaken }
         if taken[2] { return .emailTaken }
+        var added = user
+        if asFirstOwner { added.role = .owner }
+        try insert(added)
+        try add(1, of: .newUser, at: user.createdAt, in: counterSlot)
+        return .added
+    }
+
+    /// Inserts a user whose identifier, username and email address are free.
+    func insert(_ user: User) throws {
         try send(
             """
             INSERT INTO people
@@ -291,7 +300,7 @@ extension SQLConnection {
             user.displayName,
             UserSearch.key(of: user.displayName),
             user.passwordHash?.exposed,
-            (asFirstOwner ? .owner : user.role)?.rawValue,
+            user.role?.rawValue,
             try user.profile.text,
             user.acceptedTerms?.version,
             user.acceptedTerms?.acceptedAt.microseconds,
@@ -301,8 +310,6 @@ extension SQLConnection {
             user.mustChangePassword,
             user.externalID?.rawValue
         )
-        try add(1, of: .newUser, at: user.createdAt, in: counterSlot)
-        return .added
     }
 }
 

@@ -72,7 +72,7 @@ public struct RouteTable: Sendable {
                 guard let id = ClientPathSegment.decode(segment) else { return nil }
                 parameters.clientID = id
             case "{user_id}":
-                guard let id = UserIdentifier(String(segment)), !id.isPseudonym else { return nil }
+                guard let id = UserPathSegment.decode(segment) else { return nil }
                 parameters.userID = id
             case "{logo}":
                 guard let logo = LogoIdentifier(String(segment)) else { return nil }

@@ -43,7 +43,7 @@ public struct TestServer: Sendable {
         store: any AuthorizationServerStore = TestStore(),
         clock: FixedClock = FixedClock(),
         serverKey: ServerKey? = nil,
-        hasher: PasswordHasher = PasswordHasher(),
+        hasher: PasswordHasher = .keepingLowestCost(),
         associations: (any AssociationFetcher)? = nil,
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
@@ -64,7 +64,7 @@ public struct TestServer: Sendable {
         store: any AuthorizationServerStore = TestStore(),
         clock: FixedClock = FixedClock(),
         serverKey: ServerKey? = nil,
-        hasher: PasswordHasher = PasswordHasher(),
+        hasher: PasswordHasher = .keepingLowestCost(),
         associations: (any AssociationFetcher)? = nil,
         clientFiles: (any ClientFileFetcher)? = nil,
         logoutSender: (any LogoutNoticeSender)? = nil,
@@ -292,5 +292,17 @@ actor TestSigningKeys {
             _ = try await store.addFirstSigningKey(
                 SealedSigningKey(id: key.id, algorithm: key.algorithm, sealed: key.sealed, createdAt: time))
         }
+    }
+}
+
+extension PasswordHasher {
+    /// Creates a hasher that does not replace hashes of the lowest cost, such as that of ``TestServer/password``.
+    ///
+    /// - Parameter verified: Called with each hash that was compared with a password.
+    public static func keepingLowestCost(
+        verified: @escaping @Sendable (PasswordHash) -> Void = { _ in }
+    ) -> PasswordHasher {
+        let lowest = Argon2Hash.Cost(variant: .argon2id, version: 19, memoryKiB: 8, passes: 1, lanes: 1)
+        return PasswordHasher(accepting: [lowest], verified: verified)
     }
 }

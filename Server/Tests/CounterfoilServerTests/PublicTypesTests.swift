@@ -7,8 +7,9 @@ import Testing
 struct PublicTypesTests {
     private static let expected: Set<String> = [
         "AssociationFetch", "AssociationFetcher", "AuthorizationServer", "CallbackOrigin", "ClientFileFetch",
-        "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint", "EndpointAliases", "Heartbeat",
-        "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender", "LogoutNotifier",
+        "ClientFileFetcher", "ClientFileRequest", "DisplayName", "Endpoint", "EndpointAliases", "ExternalSignIn",
+        "Heartbeat", "IncomingRequest", "KeyRing", "LogoutNotice", "LogoutNoticeOutcome", "LogoutNoticeSender",
+        "LogoutNotifier",
         "MailDelivery", "MailOutcome", "MailSender", "MaintenanceService", "NewClientApproval", "OutboundFailure",
         "OutboundNetworks", "OutgoingMail", "Password", "PasswordHasher", "PathParameters",
         "RegistrationPolicy", "Reply", "RouteTable", "SecondFactorPolicy", "ServerPages", "ServerSettings",

@@ -59,7 +59,7 @@ struct CommandSettingsTests {
         "restore": ["--end-sign-ins"], "scope edit": ["--listed"],
         "unregistered edit": ["--allowed-host", "example.com"],
         "user create": ["--email", "a@example.com", "--password-stdin"], "user edit": ["--nickname", "Ada"],
-        "user password": ["--password-stdin"], "webhook edit": ["--label", "Photos"],
+        "user export": ["ada"], "user password": ["--password-stdin"], "webhook edit": ["--label", "Photos"],
     ]
 
     /// The settings of the store and of TLS, of which a file has one kind only: a data directory with a certificate
@@ -81,6 +81,12 @@ struct CommandSettingsTests {
             return "\(setting.name): \(try #require(value, "\(setting.name) has neither an example nor a default"))\n"
         }.joined()
     }
+
+    /// The public key of RFC 7517 Appendix A.1.
+    private static let signInKeys = """
+        {"keys": [{"kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+          "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}
+        """
 
     /// Returns values of the settings that name a file, an address or a server, with which `serve` can start here.
     ///
@@ -108,6 +114,7 @@ struct CommandSettingsTests {
             "mail-server": "smtp://127.0.0.1:1", "mail-credentials-file": try file("mail", "mailer\nsecret\n"),
             "mail-program": "/bin/false",
             "acme-eab-key-file": try file("eab.key", String(repeating: "YWFh", count: 10)),
+            "external-sign-in-keys": try file("sign-in-keys.json", Self.signInKeys),
         ]
     }
 

@@ -230,8 +230,8 @@ struct ConfigCommandTests {
 
             // A comment at the start of a line with a value is a setting, of which these exclude others.
             let excluded = [
-                "acme-", "database", "endings-journal", "mail-", "server-key-file", "tls-", "redirect-listen",
-                "outbound-ca",
+                "acme-", "database", "endings-journal", "external-sign-in", "mail-", "server-key-file", "tls-",
+                "redirect-listen", "outbound-ca",
             ]
             let lines = text.split(separator: "\n").filter { line in
                 line.contains(/^#( {2}- |[a-z])/) && !excluded.contains { line.hasPrefix("#\($0)") }

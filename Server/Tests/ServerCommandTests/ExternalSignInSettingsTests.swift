@@ -1,3 +1,4 @@
+import CounterfoilProtocol
 import CounterfoilServer
 @_spi(Counterfoil) import CounterfoilTokens
 import Foundation

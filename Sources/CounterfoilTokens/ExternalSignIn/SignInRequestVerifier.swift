@@ -71,9 +71,11 @@ public struct VerifiedSignInRequest: Sendable, Hashable {
     public let languages: [String]
 
     /// Returns true if a user who has signed in at the page at a time need not sign in again.
-    public func accepts(signInAt time: Date, now: Date = Date()) -> Bool {
-        if prompt.contains("login") { return time >= issuedAt }
-        return maxAge.map { now.timeIntervalSince(time) <= $0 } ?? true
+    ///
+    /// A sign-in after the request suffices for each request.
+    public func accepts(signInAt time: Date) -> Bool {
+        let age = issuedAt.timeIntervalSince(time)
+        return prompt.contains("login") ? age <= 0 : maxAge.map { age <= $0 } ?? true
     }
 }
 

@@ -146,7 +146,7 @@ enum ActivityText: String, LocalizationKey {
         case _ where detail.hasPrefix("sent a link to "): self = .linkSent
         case _ where detail.hasSuffix("a link for a new password"): self = .recoveryLink
         case "signed up": self = .created
-        case _ where detail.hasPrefix("created"): self = .created
+        case _ where detail.hasPrefix("created") || detail.hasPrefix("imported"): self = .created
         case _ where detail.hasPrefix("accepted the terms "): self = .termsAccepted
         case UserIdentity.removalDetail: self = .identityRemoved
         default: return nil

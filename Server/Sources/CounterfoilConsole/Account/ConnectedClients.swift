@@ -99,7 +99,7 @@ struct ConnectedClients: Sendable {
                 sentences.append(exchange.words(LeftoverText.passkeys))
             }
         case .sessionEnded, .sessionOver, .othersEnded, .appEnded, .appOver, .passkeyAdded, .passkeyRenamed,
-            .passkeyRemoved, .passkeyGone, .secondFactorOff, .keyAdded, .keyRemoved, .keyGone:
+            .passkeyRemoved, .passkeyGone, .secondFactorOff, .keyAdded, .keyRemoved, .keyGone, .identityRemoved:
             break
         }
         if let lifetime = clients.map(accessTokenLifetime).max() {

@@ -1,4 +1,4 @@
-import CounterfoilServer
+package import CounterfoilServer
 
 /// The forms for the password; they post `current_password`, `new_password`, `decision` and `ticket`.
 ///

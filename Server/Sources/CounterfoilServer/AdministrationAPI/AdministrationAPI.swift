@@ -23,7 +23,7 @@ struct AdministrationAPI: Sendable {
         }
         return order.map { path in
             let operations = AdministrationOperation.all.filter { $0.path == path }
-            return Path(endpoint: .administration(path, operations.map(\.method)), operations: operations)
+            return Path(endpoint: .administration(path, of: operations), operations: operations)
         }
     }()
 

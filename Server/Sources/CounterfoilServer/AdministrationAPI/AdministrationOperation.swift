@@ -17,6 +17,9 @@ package struct AdministrationOperation: Sendable {
         users + clients + redirectURIs + clientDevelopers + scopes + apis + audit + events + webhooks + keys
         + registrationTokens + branding + installation + unregisteredClients
 
+    /// The maximum size of the body of most operations in bytes.
+    private static let usualBodyLimit = 64 * 1024
+
     /// The result of the function of an operation.
     typealias Perform = @Sendable (AdministrationCall) async throws -> AdministrationAnswer
 
@@ -49,6 +52,8 @@ package struct AdministrationOperation: Sendable {
     package let isConditional: Bool
     /// Whether a request can name the version of the record that it changes or deletes, with `If-Match`.
     package let acceptsIfMatch: Bool
+    /// The maximum size of the body in bytes.
+    let bodyLimit: Int
     let perform: Perform
     /// Returns the refused members of a body, by their types alone.
     let refusedMembers: @Sendable ([String: JSONValue]) -> [ProblemDetails.Part]
@@ -73,6 +78,7 @@ package struct AdministrationOperation: Sendable {
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
         self.acceptsIfMatch = isConditional || acceptsIfMatch
+        bodyLimit = Self.usualBodyLimit
         self.perform = perform
         refusedMembers = { _ in [] }
     }
@@ -81,7 +87,7 @@ package struct AdministrationOperation: Sendable {
     init<Body: AdministrationBody>(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ right: AdministrationRight, body: Body.Type,
         answer: Document = .none, status: HTTPResponse.Status = .ok, isConditional: Bool = false,
-        acceptsIfMatch: Bool = false,
+        acceptsIfMatch: Bool = false, bodyLimit: Int = AdministrationOperation.usualBodyLimit,
         _ perform: @escaping @Sendable (AdministrationCall, Body) async throws -> AdministrationAnswer
     ) {
         self.id = id
@@ -94,8 +100,12 @@ package struct AdministrationOperation: Sendable {
         self.status = answer == .none && status == .ok ? .noContent : status
         self.isConditional = isConditional
         self.acceptsIfMatch = isConditional || acceptsIfMatch
+        self.bodyLimit = bodyLimit
         self.perform = { call in try await perform(call, try BodyMembers<Body.Member>.body(of: call.request)) }
-        refusedMembers = { BodyMembers<Body.Member>.refused(of: Body.self, in: $0) }
+        refusedMembers = { values in
+            let (_, problems): (Body?, _) = BodyMembers<Body.Member>.parsed(values)
+            return problems
+        }
     }
 }
 
@@ -135,10 +145,11 @@ extension Endpoint {
     }
 
     /// Creates the endpoint of a path of the administration API.
-    static func administration(_ path: String, _ methods: [HTTPRequest.Method]) -> Endpoint {
+    static func administration(_ path: String, of operations: [AdministrationOperation]) -> Endpoint {
         Endpoint(
-            name: "administrationAPI\(path)", path: AdministrationOperation.prefix + path, methods: methods,
-            bodyLimit: 64 * 1024, answersUsers: false, scriptAccess: .registered
+            name: "administrationAPI\(path)", path: AdministrationOperation.prefix + path,
+            methods: operations.map(\.method), bodyLimit: operations.map(\.bodyLimit).max() ?? 0, answersUsers: false,
+            scriptAccess: .registered
         ).with { $0.isOfAdministrationAPI = true }
     }
 }

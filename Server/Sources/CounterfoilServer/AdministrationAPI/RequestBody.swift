@@ -29,22 +29,21 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
     static func body<Body: AdministrationBody>(
         of request: IncomingRequest
     ) throws(ProblemError) -> Body where Body.Member == Member {
-        var members = BodyMembers(try request.jsonObject())
-        let body = Body(&members)
-        guard let body, members.problems.isEmpty else {
+        let (body, problems): (Body?, _) = parsed(try request.jsonObject())
+        guard let body, problems.isEmpty else {
             throw ProblemError(
-                .unprocessableContent, "invalid-members", "Members of the body are refused.", parts: members.problems)
+                .unprocessableContent, "invalid-members", "Members of the body are refused.", parts: problems)
         }
         return body
     }
 
-    /// Returns the members of a body that are refused.
-    static func refused<Body: AdministrationBody>(
-        of type: Body.Type, in values: [String: JSONValue]
-    ) -> [ProblemDetails.Part] where Body.Member == Member {
+    /// Parses the members of an object, and returns the problems of those that are refused.
+    static func parsed<Body: AdministrationBody>(
+        _ values: [String: JSONValue]
+    ) -> (body: Body?, problems: [ProblemDetails.Part]) where Body.Member == Member {
         var members = BodyMembers(values)
-        _ = Body(&members)
-        return members.problems
+        let body = Body(&members)
+        return (body, members.problems)
     }
 
     mutating func refuse(_ member: Member, _ detail: String) {
@@ -144,6 +143,20 @@ struct BodyMembers<Member: RawRepresentable<String> & CaseIterable & Sendable>: 
             fallthrough
         default:
             refuse(member, "It must be an array of at most \(limit) strings.")
+            return nil
+        }
+    }
+
+    /// Returns a list of objects; nil if it is absent, null or refused.
+    mutating func objects(_ member: Member, atMost limit: Int) -> [[String: JSONValue]]? {
+        switch values[member.rawValue] {
+        case nil, .null?: return nil
+        case .array(let values)?:
+            let objects = values.compactMap { if case .object(let members) = $0 { members } else { nil } }
+            if objects.count == values.count, objects.count <= limit { return objects }
+            fallthrough
+        default:
+            refuse(member, "It must be an array of at most \(limit) objects.")
             return nil
         }
     }

@@ -6,7 +6,7 @@ import HTTPTypes
 
 /// A question to the page of the owner: the request with which the user continues, and what it demands.
 struct ExternalSignInQuestion: Sendable {
-    /// The maximum length of ``request`` in bytes, so that the cookies of several sign-ins fit into the head of a request.
+    /// The maximum length of ``request`` in bytes, so that a request has room for the cookies of several.
     static let requestLimit = 1024
 
     let door: SignInDoor

@@ -83,7 +83,7 @@ struct ExternalUsers: Sendable {
         var email = claims.texts["email"].flatMap { EmailAddress($0) }
         if let address = email, try await store.user(withEmail: address) != nil { email = nil }
         // An API that knows the users of the owner by this identifier knows them here, too.
-        var id = UserIdentifier(subject.subject).flatMap { $0.isPseudonym ? nil : $0 }
+        var id = UserIdentifier(subject.subject).flatMap { $0.isImportable ? $0 : nil }
         for _ in 1...Self.attemptLimit {
             let user = User(
                 of: claims, id: id ?? UserIdentifier(random: random),

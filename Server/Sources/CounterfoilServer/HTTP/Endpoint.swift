@@ -117,8 +117,10 @@ public struct Endpoint: Sendable {
         }
     }
 
-    /// Returns ``path`` with a user in place of `{user_id}`.
-    package func path(of user: UserIdentifier) -> String { path.replacing("{user_id}", with: user.rawValue) }
+    /// Returns ``path`` with a user in place of `{user_id}`, in the form of ``UserPathSegment``.
+    package func path(of user: UserIdentifier) -> String {
+        path.replacing("{user_id}", with: UserPathSegment.encode(user))
+    }
 
     /// Returns ``path`` with a client in place of `{client_id}`, in the form of ``ClientPathSegment``.
     package func path(of client: ClientIdentifier) -> String {

@@ -1,4 +1,3 @@
-import CArgon2
 @_spi(Counterfoil) public import CounterfoilProtocol
 public import CounterfoilStore
 import Foundation
@@ -6,7 +5,8 @@ import Foundation
 /// An Argon2id hasher that runs on separate threads, by default one for each core, with a bounded queue.
 ///
 /// The parameters are 19 MiB, two passes and one lane (RFC 9106 §4). A hash takes tens of milliseconds, so an event
-/// loop must not wait for it. The passwords of a sign-in page are verified for sources and names in turn.
+/// loop must not wait for it. The passwords of a sign-in page are verified for sources and names in turn. Hashes of
+/// other programs, which imported users have, are verified in the same queue.
 public final class PasswordHasher: Sendable {
     /// The error that ``hash(_:)`` and ``verify(_:against:)`` throw if the queue is full.
     package typealias Overloaded = BoundedQueue.Overloaded
@@ -23,6 +23,8 @@ public final class PasswordHasher: Sendable {
     private let queue: BoundedQueue
     private let random: RandomBytes
     private let verified: @Sendable (PasswordHash) -> Void
+    /// The costs of hashes that stay as they are.
+    private let accepted: Set<Argon2Hash.Cost>
     /// The span of the request for which the hashes are made.
     private let span: (any TraceSpan)?
 
@@ -32,15 +34,18 @@ public final class PasswordHasher: Sendable {
         self.init(cores: cores, capacity: capacity, random: random, verified: { _ in })
     }
 
-    /// Creates a hasher for a test, which calls `verified` with each hash that Argon2 has compared with a password.
+    /// Creates a hasher for a test, which calls `verified` with each hash that was compared with a password.
+    ///
+    /// - Parameter accepted: The costs of hashes that stay as they are, besides that of ``hash(_:)``.
     package init(
         cores: Int? = nil, capacity: Int = 64, random: RandomBytes = RandomBytes(),
-        verified: @escaping @Sendable (PasswordHash) -> Void
+        accepting accepted: Set<Argon2Hash.Cost> = [], verified: @escaping @Sendable (PasswordHash) -> Void
     ) {
         let cores = cores ?? ProcessInfo.processInfo.activeProcessorCount
         queue = BoundedQueue(label: "counterfoil.passwords", width: cores, capacity: capacity)
         self.random = random
         self.verified = verified
+        self.accepted = accepted.union([.own])
         span = nil
     }
 
@@ -48,6 +53,7 @@ public final class PasswordHasher: Sendable {
         queue = hasher.queue
         random = hasher.random
         verified = hasher.verified
+        accepted = hasher.accepted
         self.span = span
     }
 
@@ -64,7 +70,8 @@ public final class PasswordHasher: Sendable {
     /// Hashes a password for a party that shares the queue with others.
     func hash(_ password: Password, for party: BoundedQueue.Party) async throws -> PasswordHash {
         let salt = random.bytes(16)
-        return try await run(for: party) { Result { try Self.encode(password, salt: salt) } }.get()
+        return try await run(for: party) { Result { () throws(Failure) in try Self.encode(password, salt: salt) } }
+            .get()
     }
 
     /// The number of hashes in progress, and of those that wait.
@@ -97,6 +104,8 @@ public final class PasswordHasher: Sendable {
         case prepared
         /// The password as typed; the caller replaces the hash.
         case asTyped
+        /// Any form, and the hash is not one that ``hash(_:)`` makes; the caller replaces the hash.
+        case foreign
     }
 
     /// Verifies a password against a hash; returns nil if it is another password.
@@ -111,16 +120,19 @@ public final class PasswordHasher: Sendable {
     func verify(
         _ password: Password, against hash: PasswordHash?, for party: BoundedQueue.Party
     ) async throws -> Match? {
-        try await run(for: party) { [verified] in
-            let compared = hash ?? Self.unknownUser
+        try await run(for: party) { [verified, accepted] in
+            // A hash of an unknown form costs the same, and matches no password.
+            let stored = hash.flatMap { try? HashForm($0) }
+            let (compared, form) = stored.map { (hash ?? Self.unknownUser, $0) } ?? (Self.unknownUser, Self.dummy)
             var forms = [(Match.prepared, password.exposed)]
             if let typed = password.asTyped { forms.append((.asTyped, typed)) }
-            return forms.first { _, text in
-                let code = Self.compare(text, compared)
-                // Any other code means that Argon2 rejected the hash or failed before it compared the password.
-                if [ARGON2_OK, ARGON2_VERIFY_MISMATCH].contains(where: { $0.rawValue == code }) { verified(compared) }
-                return code == ARGON2_OK.rawValue && hash != nil
+            let match = forms.first { _, text in
+                let matches = form.matches(text)
+                if matches != nil { verified(compared) }
+                return matches == true && stored != nil
             }?.0
+            if case .argon2(let own) = form, accepted.contains(own.cost) { return match }
+            return match.map { _ in .foreign }
         }
     }
 
@@ -143,30 +155,16 @@ public final class PasswordHasher: Sendable {
         }
     }
 
-    private static let passes: UInt32 = 2
-    private static let memoryKiB: UInt32 = 19 * 1024
+    /// A dummy hash of the same cost that matches no password.
+    private static let unknownUser = PasswordHash(encoded: unmatched.encoded)
+    private static let dummy = HashForm.argon2(unmatched)
+    private static let unmatched = Argon2Hash(
+        cost: .own, salt: [UInt8](repeating: 0, count: 16), digest: [UInt8](repeating: 0, count: hashLength))
+
     private static let hashLength = 32
 
-    /// A dummy hash of the same cost that matches no password.
-    private static let unknownUser = PasswordHash(
-        encoded: "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-    )
-
-    private static func encode(_ password: Password, salt: [UInt8]) throws -> PasswordHash {
-        let bytes = Array(password.exposed.utf8)
-        let length = argon2_encodedlen(passes, memoryKiB, 1, UInt32(salt.count), UInt32(hashLength), Argon2_id)
-        var encoded = [CChar](repeating: 0, count: Int(length))
-        let code = argon2id_hash_encoded(
-            passes, memoryKiB, 1, bytes, bytes.count, salt, salt.count, hashLength, &encoded, encoded.count
-        )
-        guard code == ARGON2_OK.rawValue else { throw Failure(code: code) }
-        return PasswordHash(
-            encoded: String(decoding: encoded.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
-
-    /// Compares a password with a hash, and returns the result code of libargon2.
-    private static func compare(_ password: String, _ hash: PasswordHash) -> Int32 {
-        let bytes = Array(password.utf8)
-        return argon2id_verify(hash.exposed, bytes, bytes.count)
+    private static func encode(_ password: Password, salt: [UInt8]) throws(Failure) -> PasswordHash {
+        let hash = try Argon2Hash(of: password.exposed, cost: .own, salt: salt, length: hashLength)
+        return PasswordHash(encoded: hash.encoded)
     }
 }

@@ -154,11 +154,12 @@ package struct SignIn: Sendable {
         if isDisabled { return .refused(.disabled, detail: nil) }
         switch match {
         case .prepared: return .proved(user)
-        case .asTyped: return .proved(await renewingHash(of: user, with: typed))
+        case .asTyped, .foreign: return .proved(await renewingHash(of: user, with: typed))
         }
     }
 
-    /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard.
+    /// Replaces a hash of a password as typed, so that the user can type the password on every keyboard, and a hash of
+    /// another program, which is often cheaper to guess.
     ///
     /// If that fails, the sign-in continues, and the next one tries again.
     private func renewingHash(of user: User, with password: Password) async -> User {

@@ -114,6 +114,22 @@ package struct UserAdministration: Sendable {
         }
     }
 
+    /// Adds accounts of another server in one commit, or tells only what that would do.
+    ///
+    /// The caller has checked the roles (``check(assigning:)``).
+    func importUsers(_ users: [ImportedUser], isTrial: Bool) async throws -> [ImportUserOutcome] {
+        _ = try rights(with: .writeUsers)
+        for role in Set(users.compactMap(\.user.role)) { try check(assigning: role) }
+        guard !isTrial else { return try await store.outcomes(ofImporting: users) }
+        let events: @Sendable (User) -> [AuditEvent] = { [actor, time] user in
+            let detail = user.role.map { "imported with the role \($0.rawValue)" } ?? "imported"
+            return actor.events(.account, .userCreated, of: user.id, detail: detail, at: time)
+        }
+        let outcomes = try await store.importUsers(users, recording: events)
+        for (imported, outcome) in zip(users, outcomes) where outcome == .added { count(events(imported.user)) }
+        return outcomes
+    }
+
     /// Changes the display name, the email address and the profile of an account, if they still are as they were read.
     ///
     /// The notice of a changed address goes to the former one.

@@ -1,7 +1,8 @@
-@_spi(Counterfoil) package import CounterfoilProtocol
+@_spi(Counterfoil) import CounterfoilProtocol
 package import CounterfoilServer
 @_spi(Counterfoil) package import CounterfoilTokens
 import Foundation
+import HTTPTypes
 
 /// The page of an owner that signs users in, for tests: it answers requests without a network.
 package struct TestSignInPage: Sendable {

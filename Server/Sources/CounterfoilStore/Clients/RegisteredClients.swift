@@ -210,8 +210,8 @@ public struct ClientPresentation: Sendable, Hashable {
 public enum AddClientOutcome: Sendable, Hashable {
     /// The client is registered, with its logo and first secret if they were given.
     case added
-    /// A client with this identifier exists, or a developer chose the identifier of a deleted client; nothing
-    /// was written.
+    /// A client or a user with this identifier exists, or a developer chose the identifier of a deleted client;
+    /// nothing was written.
     case identifierTaken
     /// A deleted client with this identifier has records that are not deleted yet (``ClientRemoval``); nothing was
     /// written.

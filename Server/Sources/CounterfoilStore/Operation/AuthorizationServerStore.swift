@@ -34,8 +34,8 @@ public typealias UncachedStore = ActivityStore & AppSignInStore & AttemptStore &
     & UserStore & PasskeyStore & ProvisioningStore
     & ProofUseStore & PushedRequestStore & RefreshTokenStore & RequestStore & ResourceStore & ScopeStore
     & SecondFactorStore & ServiceRecordStore & SessionStore & SetupStore & SignUpStore & SigningKeyStore & StoreClock
-    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserIdentityStore & UserLinkStore
-    & WebhookStore
+    & UnregisteredClientStore & UnregisteredClientUseStore & UserAttributeStore & UserIdentityStore & UserImportStore
+    & UserLinkStore & WebhookStore
 
 /// A failure of the store; its case tells whether it may pass or needs an operator.
 public enum StoreFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -82,8 +82,8 @@ public struct AuthenticationMethods: Sendable, Hashable, ExpressibleByArrayLiter
         self.init(Set(methods))
     }
 
-    /// The text for a store: the names in their order, with spaces between them, or `external:` with the context and the
-    /// references of a sign-in at another issuer.
+    /// The text for a store: the names in their order, with spaces between them, or `external:` with the context and
+    /// the references of a sign-in at another issuer.
     package var stored: String {
         if let external { return external.stored }
         return AuthenticationMethod.allCases.filter(all.contains).map(\.rawValue).joined(separator: " ")

@@ -167,10 +167,11 @@ public protocol SessionStore: Sendable {
     func session(_ digest: ArtefactDigest) async throws(StoreFault) -> SessionFacts?
     /// Starts a session if the proof still holds, and replaces the former session of the browser.
     ///
-    /// A password holds while its hash is stored, and a passkey or an identity until it is deleted. A session that continues without a
-    /// password holds while none is stored. A password alone holds while the user has no second factor. A password that
-    /// the user must change (``User/mustChangePassword``) does not hold. The use of a passkey, an identity or a second factor is
-    /// recorded, and the challenge of a passkey or a security key begins no other session.
+    /// A password holds while its hash is stored, and a passkey or an identity until it is deleted. A session that
+    /// continues without a password holds while none is stored. A password alone holds while the user has no second
+    /// factor. A password that the user must change (``User/mustChangePassword``) does not hold. The use of a passkey,
+    /// an identity or a second factor is recorded, and the challenge of a passkey or a security key begins no other
+    /// session.
     ///
     /// If the former session belongs to the same user, the new session continues it: it has the same `sid` and a new
     /// token. A user who signs in again, for example for one client, is thus not signed out of other clients. If the

@@ -162,9 +162,8 @@ public protocol UserLinkStore: Sendable {
     /// Sets a password, if the permission still holds, and uses the permission up.
     ///
     /// In the same transaction the store ends all sessions, grants and codes of the user, as
-    /// ``UserStore/changePassword(of:from:to:keeping:countingIdentitiesOf:at:recording:)`` does, and deletes all links of
-    /// the user.
-    /// A link from a mail also sets ``UserProfile/isEmailVerified``.
+    /// ``UserStore/changePassword(of:from:to:keeping:countingIdentitiesOf:at:recording:)`` does, and deletes all links
+    /// of the user. A link from a mail also sets ``UserProfile/isEmailVerified``.
     ///
     /// - Parameters:
     ///   - reset: The new password, and the permission to set it.

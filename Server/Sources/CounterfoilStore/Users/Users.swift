@@ -3,21 +3,43 @@ public import Foundation
 
 /// The identifier of a user, which is the public `sub` of tokens (OpenID Connect Core §8).
 ///
-/// The identifier never changes and is never reassigned. It begins with `per_`. The identifier of a client cannot begin
-/// with `per_`, so that the two kinds cannot be confused (RFC 9700 §4.15).
+/// The identifier never changes and is never reassigned. One that this server has made begins with `per_`. An imported
+/// user keeps the identifier of the former server. No client has the identifier of a user, so that the two kinds cannot
+/// be confused (RFC 9700 §4.15): those that this server makes have prefixes, and a store refuses an equal one.
 public struct UserIdentifier: Sendable, Hashable, CustomStringConvertible {
-    /// The text form, which begins with `per_` and has at most 64 bytes.
+    /// The maximum length in bytes, which is that of the user handle of a passkey (WebAuthn §4).
+    public static let limit = 64
+
+    /// The text form.
     public let rawValue: String
 
-    /// Parses an identifier from a store or a token; nil if malformed.
+    /// Parses an identifier from a store, a token or a request; nil if malformed.
+    ///
+    /// It has 1 to 64 letters, digits and characters of `-._|:@+=`. The prefixes `app_` and `api_` belong to clients.
     public init?(_ rawValue: String) {
-        guard rawValue.hasPrefix("per_"), rawValue.utf8.count <= 64, !rawValue.utf8.contains(0) else { return nil }
+        guard (1...Self.limit).contains(rawValue.utf8.count),
+            rawValue.utf8.allSatisfy({ $0.isLetterOrDigit || Self.others.contains($0) }),
+            !rawValue.utf8.allSatisfy({ $0 == UInt8(ascii: ".") }),
+            !rawValue.hasPrefix("app_"), !rawValue.hasPrefix("api_")
+        else { return nil }
         self.rawValue = rawValue
     }
 
+    private static let others = Array("-._|:@+=".utf8)
+
+    /// Whether this server has made the identifier, which is not a pseudonym.
+    public var isOwn: Bool { rawValue.hasPrefix(Self.ownPrefix) }
+
+    /// Whether the identifier can be that of an imported user: another server has made it, or this software.
+    ///
+    /// A pairwise identifier and a pseudonym also begin with `per_`, and are longer.
+    public var isImportable: Bool { !isOwn || rawValue.utf8.count == Self.ownPrefix.utf8.count + 22 }
+
+    private static let ownPrefix = "per_"
+
     /// Creates a random identifier of 128 bits.
     public init(random: RandomBytes = RandomBytes()) {
-        rawValue = "per_" + Base64URL.encode(random.bytes(16))
+        rawValue = Self.ownPrefix + Base64URL.encode(random.bytes(16))
     }
 
     /// Creates an identifier from a text that has the form of one.

@@ -34,8 +34,8 @@ struct ConfigCheck: AsyncParsableCommand {
 }
 
 extension ServeConfiguration {
-    /// Reads the files for TLS, for the orders of a certificate, for outbound requests, for email and for the sign-in at a
-    /// page of the owner.
+    /// Reads the files for TLS, for the orders of a certificate, for outbound requests, for email and for the sign-in
+    /// at a page of the owner.
     ///
     /// - Returns: The certificate.
     func loadFiles() async throws -> ServerCertificate? {

@@ -8,7 +8,8 @@ struct UserCommand: AsyncParsableCommand {
         subcommands: [
             UserCreate.self, UserEdit.self, UserList.self, UserShow.self, UserClaimsCommand.self, UserDisable.self,
             UserEnable.self,
-            UserPassword.self, UserLinkCommand.self, UserResetSecondFactor.self, UserExport.self, UserDelete.self,
+            UserPassword.self, UserLinkCommand.self, UserResetSecondFactor.self, UserImport.self, UserExport.self,
+            UserDelete.self,
             UserInvite.self, UserInvitations.self, UserWithdraw.self,
         ]
     )

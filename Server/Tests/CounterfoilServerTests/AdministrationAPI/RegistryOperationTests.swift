@@ -21,7 +21,7 @@ struct RegistryOperationTests {
         "addRegistrationToken": #"{"name": "Build"}"#,
         "createWebhook": #"{"url": "https://hooks.example.com/", "label": "Photos"}"#,
         "replayWebhook": #"{"since": "2026-11-30"}"#, "resendWebhookEvent": #"{"event": "evt_1"}"#,
-        "sendTestMail": #"{"email": "ada@example.com"}"#,
+        "sendTestMail": #"{"email": "ada@example.com"}"#, "importUsers": #"{"users": []}"#,
     ]
 
     /// Sends a request for an operation, with a text in place of each variable segment of its path.

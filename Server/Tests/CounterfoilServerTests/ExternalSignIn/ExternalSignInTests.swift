@@ -113,7 +113,10 @@ struct ExternalSignInTests {
         let test = try await page.server()
         let key = try #require(ServerKey(bytes: Array(1...32)))
         let pseudonym = try RemovalTerms(of: test.alice.id, with: key).pseudonym
-        for (subject, isKept) in [("per_0042", true), ("0042", false), (pseudonym.rawValue, false)] {
+        for (subject, isKept) in [
+            ("0042", true), ("auth0|42", true), ("per_0042", false), ("a b", false), ("app_lightbox", false),
+            (pseudonym.rawValue, false),
+        ] {
             var browser = test.browser()
             _ = try await page.signIn(
                 subject, on: try await browser.open(Attempt(test).url), in: &browser, at: test

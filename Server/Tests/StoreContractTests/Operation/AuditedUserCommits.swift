@@ -14,6 +14,12 @@ extension AuditedCommitContractTests {
             let user = try User.named("bob")
             return { try await world.store.addUser(user, recording: $0).isCommitted }
         },
+        Step("import a user") { world async throws in
+            let user = ImportedUser(try User.named("bob"), keepsIdentifier: true)
+            return { events in
+                try await world.store.importUsers([user], recording: { _ in events }) == [.added]
+            }
+        },
         Step("add the first administrator") { world async throws in
             let user = User(
                 username: try #require(Username("root")), email: nil, displayName: "Root", passwordHash: .example,

@@ -140,7 +140,8 @@ struct UserIdentityContractTests {
                 createdAt: World.now)
             let identity = try Self.identity("1", of: user)
             #expect(try await store.addUser(user, with: identity, recording: []) == .added)
-            func remove(_ id: UserIdentityIdentifier, of user: User, _ issuers: Set<String> = [issuer]) async throws
+            func remove(_ id: UserIdentityIdentifier, of user: User, _ issuers: Set<String> = [Self.issuer])
+                async throws
                 -> RemoveIdentityOutcome
             {
                 try await store.removeIdentity(id, of: user.id, countingIdentitiesOf: issuers, recording: [])

@@ -301,7 +301,7 @@ struct UserLinkContractTests {
                     recording: [])
                 #expect(attributes == (isChanged ? .updated : .changedMeanwhile))
                 let removed = try await store.removePasskey(
-                    passkey.digest, of: user.id, requiredRole: role, recording: [])
+                    passkey.digest, of: user.id, requiredRole: role, countingIdentitiesOf: [], recording: [])
                 #expect(removed == (isChanged ? .removed : .notFound))
                 let isReset = try await store.resetSecondFactor(of: user.id, requiredRole: role, recording: [])
                 #expect(isReset == isChanged)

@@ -8,6 +8,8 @@ extension AdministrationCall {
     /// Returns the URL of a path of SCIM.
     func scimURL(_ path: String) -> String { settings.issuer.endpoint(SCIMOperation.prefix + path) }
 
+    private func scimURL(of user: User) -> String { scimURL("/Users/" + Self.escaped(user.id.rawValue)) }
+
     /// Returns the version of a user in SCIM, a weak entity tag (RFC 7644 §3.14).
     static func scimVersion(of user: User) throws -> String { "W/" + (try AccountDocument.version(of: user).text) }
 
@@ -18,7 +20,7 @@ extension AdministrationCall {
             "userName": .string(user.username.rawValue), "displayName": .string(user.displayName),
             "active": .boolean(user.disabledAt == nil),
             "meta": .object([
-                "resourceType": .string("User"), "location": .string(scimURL("/Users/\(user.id.rawValue)")),
+                "resourceType": .string("User"), "location": .string(scimURL(of: user)),
                 "version": .string(try Self.scimVersion(of: user)),
                 "created": .string(user.createdAt.formatted(.iso8601)),
                 "lastModified": .string(user.changedAt.formatted(.iso8601)),
@@ -39,7 +41,7 @@ extension AdministrationCall {
     /// Returns the response with a user.
     func scimReply(_ user: User, _ projection: SCIMProjection, status: HTTPResponse.Status = .ok) throws -> Reply {
         var fields: HTTPFields = [.eTag: try Self.scimVersion(of: user)]
-        if status == .created { fields[.location] = scimURL("/Users/\(user.id.rawValue)") }
+        if status == .created { fields[.location] = scimURL(of: user) }
         let members = projection.applied(to: try scimResource(user))
         return Reply(status, .scim(try JSONValue.object(members).encoded()), fields: fields)
     }

@@ -20,9 +20,7 @@ struct NewAccountBody: AdministrationBody {
     let role: UserRole?
 
     init?(_ members: inout BodyMembers<Member>) {
-        let username = members.required(.username, rule: "It must have 1 to 64 letters, digits and . _ -") {
-            Username($0) == nil ? nil : $0
-        }
+        let username = members.username(.username)
         name = members.displayName(.name)
         email = members.email(.email)
         isEmailVerified = members.flag(.isEmailVerified) ?? false
@@ -55,11 +53,7 @@ struct ChangedAccountBody: AdministrationBody {
         let address = members.email(.email)
         email = members.has(.email) ? .some(address) : nil
         isEmailVerified = members.flag(.isEmailVerified)
-        var change = ProfileChange()
-        if let claims = members.parts(.profile) {
-            for problem in change.read(claims) { members.refuse(below: .profile, problem.claim, problem.rule) }
-        }
-        profile = change
+        profile = members.profile(.profile) ?? ProfileChange()
     }
 
     /// Writes the changes into a user.
@@ -86,6 +80,19 @@ struct RoleBody: AdministrationBody {
 }
 
 extension BodyMembers {
+    /// Returns a required username as it was typed.
+    mutating func username(_ member: Member) -> String? {
+        required(member, rule: "It must have 1 to 64 letters, digits and . _ -") { Username($0) == nil ? nil : $0 }
+    }
+
+    /// Returns the claims of a profile; nil if it is absent or refused.
+    mutating func profile(_ member: Member) -> ProfileChange? {
+        guard let claims = parts(member) else { return nil }
+        var change = ProfileChange()
+        for problem in change.read(claims) { refuse(below: member, problem.claim, problem.rule) }
+        return change
+    }
+
     mutating func displayName(_ member: Member) -> String? {
         value(member, rule: "It " + String.displayNameRule) {
             let name = $0.trimmingWhitespace()

@@ -115,7 +115,7 @@ extension AdministrationAnswer {
         let overview = UserOverview(user: user, lastSignInAt: nil, hasSecondFactor: false, passkeys: 0)
         try self.init(
             AccountDocument(overview), version: try AccountDocument.version(of: user),
-            location: call.url("/users/\(user.id.rawValue)"))
+            location: call.url("/users/" + AdministrationCall.escaped(user.id.rawValue)))
         self.user = user.id
     }
 }

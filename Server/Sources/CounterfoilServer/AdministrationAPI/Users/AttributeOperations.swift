@@ -57,28 +57,37 @@ struct AttributesBody: AdministrationBody {
         for member in Member.allCases where !members.has(member) || members.isNull(member) {
             members.refuse(member, "It is required.")
         }
-        let names = members.texts(.groups) ?? []
-        let values = members.object(.attributes) ?? [:]
-        guard members.problems.isEmpty else { return nil }
-        var groups: Set<GroupName> = []
-        do throws(ClaimProblem) { groups = try UserAttributesDraft.groups(names) } catch {
-            members.refuse(.groups, Localizer.english(error))
+        guard members.problems.isEmpty,
+            let attributes = members.userAttributes(groups: .groups, attributes: .attributes)
+        else { return nil }
+        self.attributes = attributes
+    }
+}
+
+extension BodyMembers {
+    /// Returns groups and attributes, without those that are absent or null; nil if one is refused.
+    mutating func userAttributes(groups: Member, attributes: Member) -> UserAttributes? {
+        let former = problems.count
+        let names = texts(groups) ?? []
+        let values = object(attributes) ?? [:]
+        guard problems.count == former else { return nil }
+        var parsed: Set<GroupName> = []
+        do throws(ClaimProblem) { parsed = try UserAttributesDraft.groups(names) } catch {
+            refuse(groups, Localizer.english(error))
         }
         do {
             let text = String(decoding: try JSONValue.object(values).encoded(), as: UTF8.self)
             let checked = try UserAttributesDraft(groups: "", attributes: text).checked()
-            attributes = try UserAttributes(groups: groups, values: checked.values)
+            return try UserAttributes(groups: parsed, values: checked.values)
         } catch let refusal as UserAttributesDraft.Refusal {
-            for problem in refusal.problems { members.refuse(.attributes, Localizer.english(problem.problem)) }
-            return nil
+            for problem in refusal.problems { refuse(attributes, Localizer.english(problem.problem)) }
         } catch let refusal as UserAttributes.Refusal {
-            members.refuse(
-                refusal == .tooManyGroups ? .groups : .attributes, Localizer.english(ClaimProblem.refused(refusal)))
-            return nil
+            refuse(
+                refusal == .tooManyGroups ? groups : attributes, Localizer.english(ClaimProblem.refused(refusal)))
         } catch {
-            members.refuse(.attributes, "It cannot be stored.")
-            return nil
+            refuse(attributes, "It cannot be stored.")
         }
+        return nil
     }
 }
 

@@ -5,7 +5,7 @@ import HTTPTypes
 
 extension AdministrationOperation {
     /// The operations on users.
-    static let users = accounts + userAccess + userAttributes + userData + invitations
+    static let users = accounts + userAccess + userAttributes + userData + userRecords + invitations
 
     private static let accounts: [AdministrationOperation] = [
         AdministrationOperation(
